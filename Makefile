@@ -7,15 +7,17 @@ ARGS ?=
 .DEFAULT_GOAL := help
 SIM_RUNS ?= 100000
 
-.PHONY: help run cluster sim test test-engines setup lint unit clients faults faults-quick fuzz bench bench-programs instructions build clean
+.PHONY: help run cluster sim test setup lint unit clients faults faults-quick fuzz bench bench-programs instructions build clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## the release binary, target/release/signet
+build: ## the release binary, target/release/signet, with link-time optimisation
 	SIGNET_COMMIT="$$(git rev-parse --short=12 HEAD 2>/dev/null)" $(CARGO) build --release --locked -p signet
 
-run: build ## build, then start a development server on https://localhost:8443 (ARGS="--listen 127.0.0.1:9443")
+# The link-time optimisation of a release is half of its build's time, and nobody waits for it at a first try.
+run: ## build without link-time optimisation, then start a development server on https://localhost:8443 (ARGS="--listen 127.0.0.1:9443")
+	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 SIGNET_COMMIT="$$(git rev-parse --short=12 HEAD 2>/dev/null)" $(CARGO) build --release --locked -p signet
 	@exec target/release/signet serve --dev $(ARGS)
 
 cluster: build ## build, then start three development nodes on 8443, 8444 and 8445, and print what to try (ARGS as for run)
@@ -28,18 +30,15 @@ test: setup lint unit clients faults-quick fuzz ## install what the tests need, 
 setup: ## install what the tests need and the machine lacks
 	@scripts/setup-tests.sh
 
-lint: ## formatting, comments at 100 columns, clippy, and what is linked: unused dependencies, licences, sources
+lint: ## formatting, comments at 100 columns, words of the glossary, clippy, and what is linked: unused dependencies, licences, sources
 	$(CARGO) fmt --all --check
 	@scripts/comment-width.py
+	@scripts/words.py
 	@scripts/lint-dependencies.sh
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 unit: ## the Rust tests of every crate, real server processes among them
 	$(CARGO) test --workspace --locked
-
-test-engines: ## three servers of Apache Cassandra under load, one of them killed: two minutes, 3 GB of memory (one server is part of `make test`)
-	@scripts/setup-cassandra.sh
-	$(CARGO) run --locked -p signet-cassandra --example three_nodes
 
 clients: ## real client libraries, a real browser and real reverse proxies against the running binary
 	$(CARGO) build --locked -p signet

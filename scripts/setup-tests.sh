@@ -15,7 +15,6 @@ installed libapache2-mod-auth-openidc || need+=(libapache2-mod-auth-openidc)
 have nginx || [ -x /usr/sbin/nginx ] || need+=(nginx-light)
 have caddy || need+=(caddy)
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need+=(postgresql)
-have java || need+=(openjdk-17-jre-headless)
 have node || need+=(nodejs)
 have npm || need+=(npm)
 have curl || need+=(curl)
@@ -34,8 +33,6 @@ if [ ${#need[@]} -gt 0 ]; then
     fi
     rm -f "$log"
 fi
-
-scripts/setup-cassandra.sh
 
 cd tests/clients
 # A stamp per lock file: a second run installs nothing.

@@ -272,8 +272,8 @@ test('pages of a new account, of an invitation, and of a deletion', () =>
       await decide(page, 'allow')
       await page.waitForURL('**/interaction?signed_up=*')
       await check(page, 'sign-up-done')
-      // On to the application that asked.
-      await logIn(page, person)
+      // On to the application that asked. The name was made here; the person knows the address.
+      await logIn(page, { ...person, username: `${person.username}@example.test` })
       await decide(page, 'allow')
       await page.waitForURL(`${redirect}*`)
       await page.goto(link)

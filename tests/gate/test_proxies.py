@@ -381,6 +381,13 @@ class Server(unittest.TestCase):
         openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=reports",
                 "-addext", "subjectAltName=DNS:reports.example.com", "-addext", "basicConstraints=critical,CA:FALSE",
                 "-CA", f"{folder}/client-ca.pem", "-CAkey", f"{folder}/client-ca.key", "-keyout", f"{folder}/reports.key", "-out", f"{folder}/reports.pem")
+        # What the manual's comments say of the secret: one file for each side.
+        secret = os.urandom(32).hex()
+        os.makedirs(folder + "/secrets", exist_ok=True)
+        for file, text in (("secrets/proxy", secret), ("signet-secret.conf", f'proxy_set_header X-Proxy-Secret "{secret}";\n')):
+            with open(os.open(f"{folder}/{file}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
+                out.write(text)
+        cls.listener = listener
         open(folder + "/signet.toml", "w").write(f'data_dir = "{folder}/data"\n' + replaced(config, ("127.0.0.1:8080", f"127.0.0.1:{listener}")) + """
 [[clients]]
 client_id = "reports"
@@ -437,6 +444,13 @@ description = "See your orders"
                 for name in ("Client-Cert", "client-cert", "Client_Cert"):
                     status, body = self.ask(host, "/token", form, {name: value})
                     self.assertEqual((status, json.loads(body)["error"]), (401, "invalid_client"), f"{host} {name}")
+        # Another program of the machine has the proxy's address and not its secret.
+        connection = http.client.HTTPConnection("127.0.0.1", self.listener, timeout=10)
+        fields = {"content-type": "application/x-www-form-urlencoded", "host": "mtls.id.example.com", "client-cert": percent}
+        connection.request("POST", "/token", form, fields)
+        answer = connection.getresponse()
+        self.assertEqual((answer.status, json.loads(answer.read())["error"]), (401, "invalid_client"))
+        connection.close()
 
 
 class Alone(unittest.TestCase):

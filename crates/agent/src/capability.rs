@@ -62,14 +62,25 @@ impl Capability {
 
     /// Whether something that both cover exists.
     pub fn overlaps(&self, other: &Capability) -> bool {
-        let actions =
-            self.action() == "*" || other.action() == "*" || self.action() == other.action();
-        let any = |resource: &str| Capability {
-            text: format!("*:{resource}"),
-            colon: 1,
+        self.common(other).is_some()
+    }
+
+    /// What both cover; `None` if there is nothing.
+    pub fn common(&self, other: &Capability) -> Option<Capability> {
+        let action = match (self.action(), other.action()) {
+            ("*", action) | (action, "*") => action,
+            (own, others) => (own == others).then_some(own)?,
         };
-        let (own, others) = (any(self.resource()), any(other.resource()));
-        actions && (own.covers(&others) || others.covers(&own))
+        let of = |resource: &str| Capability {
+            text: format!("{action}:{resource}"),
+            colon: action.len(),
+        };
+        let (own, others) = (of(self.resource()), of(other.resource()));
+        match (own.covers(&others), others.covers(&own)) {
+            (true, _) => Some(others),
+            (false, true) => Some(own),
+            (false, false) => None,
+        }
     }
 }
 

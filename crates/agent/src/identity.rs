@@ -422,7 +422,7 @@ impl VerifiedDocument {
         self.next
     }
 
-    /// The key of a number, whatever became of it.
+    /// The key of a number, whatever its state.
     pub fn key(&self, number: u64) -> Option<&VerifyingKeys> {
         let number = usize::try_from(number).ok()?;
         self.epochs.get(number).map(|epoch| &epoch.keys)

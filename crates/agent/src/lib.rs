@@ -48,7 +48,7 @@ pub mod presentation;
 pub mod proof;
 pub mod receipt;
 pub mod revocation;
-mod text;
+pub mod text;
 pub mod text_map;
 pub mod witness;
 

@@ -35,8 +35,8 @@ const UNSEEN: [(u32, u32); 26] = [
     (0xe_0000, 0xe_0fff),
 ];
 
-/// Whether a character can be seen where it stands: it is no control, and not one of [`UNSEEN`].
-pub(crate) fn is_seen(c: char) -> bool {
+/// Whether a character can be seen where it stands: it is no control, and has a shape of its own.
+pub fn is_seen(c: char) -> bool {
     let code = u32::from(c);
     let unseen = UNSEEN
         .binary_search_by(|(first, last)| {
@@ -56,7 +56,7 @@ pub(crate) fn is_seen(c: char) -> bool {
 ///
 /// # Errors
 /// [`Refusal::InvalidValue`].
-pub(crate) fn check_text(text: &str, most_bytes: usize) -> Result<()> {
+pub fn check_text(text: &str, most_bytes: usize) -> Result<()> {
     let good = text.len() <= most_bytes && text.chars().all(is_seen);
     ensure(good, Refusal::InvalidValue)
 }

@@ -4,10 +4,12 @@
 //! is not there is left out. It is hashed where it is made, so that the writer has only chains and
 //! trees left to do.
 
+use std::net::IpAddr;
+
 use serde_json::{Map, Value, json};
 use signet_agent::Refusal;
 use signet_agent::receipt::{Decision, Outcome};
-use signet_cbor::{Decoder, Encoder};
+use signet_cbor::{Decoder, Encoder, Value as Cbor};
 use signet_crypto::hash::sha256;
 use signet_jose::base64url;
 
@@ -54,7 +56,7 @@ actions! {
     REMOVE = "audit.remove";
     /// `/token`: a token was issued or refused; `method` is the grant type.
     TOKEN = "token.issue";
-    /// `/revoke`.
+    /// `/revoke`; counted where nothing had to be revoked.
     REVOKE = "token.revoke";
     /// A code or refresh token came a second time: its grant was ended.
     REPLAY = "token.replay";
@@ -64,7 +66,7 @@ actions! {
     REVOCATION_STREAM = "token.revocations";
     /// `/userinfo`, counted likewise.
     USERINFO = "userinfo";
-    /// `/par`.
+    /// `/par`; counted for clients without a secret.
     PUSHED = "authorization.push";
     /// An authorization request was answered: with a code, or refused.
     AUTHORIZE = "authorization";
@@ -72,7 +74,7 @@ actions! {
     ACCESS = "access";
     /// A person agreed to what a client asked for.
     CONSENT = "consent";
-    /// A device asked for codes.
+    /// A device asked for codes; counted for clients without a secret.
     DEVICE = "device.begin";
     /// A person allowed or denied a device, or typed a user code that none has.
     DEVICE_DECISION = "device.decide";
@@ -80,7 +82,8 @@ actions! {
     LOGIN = "login";
     /// A session was ended by its person or a client.
     LOGOUT = "logout";
-    /// Dynamic client registration (RFC 7591, RFC 7592); `operation` is what was done.
+    /// Dynamic client registration (RFC 7591, RFC 7592); `operation` is what was done. Reading is
+    /// counted.
     REGISTRATION = "client.registration";
     /// A person changed something of their own account; `operation` is what.
     ACCOUNT = "account";
@@ -97,7 +100,8 @@ actions! {
     ADMIN_READ = "admin.read";
     /// A signing key's life; `operation` is the step, `target` the key id.
     KEY = "key";
-    /// An operation on agents, their roots or revocations.
+    /// An operation on agents, their roots or revocations. A signed statement that came before is
+    /// counted.
     AGENT = "agent";
 }
 
@@ -120,6 +124,8 @@ const SINCE: u64 = 15;
 const GRANTS: u64 = 16;
 const CARRIED: u64 = 17;
 const SEGMENT: u64 = 18;
+const ADDRESS: u64 = 19;
+const TARGET_NAME: u64 = 20;
 
 /// Which records a segment had, and what the log was when it ended: enough to know that what begins
 /// behind it is its continuation.
@@ -186,6 +192,8 @@ pub struct Event<'a> {
     since_ms: Option<u64>,
     agent_grants: &'a [[u8; 32]],
     segment: Option<&'a SegmentFacts>,
+    address: Option<IpAddr>,
+    target_name: Option<&'a str>,
 }
 
 impl<'a> Event<'a> {
@@ -213,6 +221,8 @@ impl<'a> Event<'a> {
             since_ms: None,
             agent_grants: &[],
             segment: None,
+            address: None,
+            target_name: None,
         }
     }
 
@@ -253,6 +263,13 @@ impl<'a> Event<'a> {
     #[must_use]
     pub const fn request(mut self, id: &'a str) -> Self {
         self.request = Some(id);
+        self
+    }
+
+    /// Where that request came from.
+    #[must_use]
+    pub const fn address(mut self, peer: IpAddr) -> Self {
+        self.address = Some(peer);
         self
     }
 
@@ -326,6 +343,22 @@ impl<'a> Event<'a> {
         self
     }
 
+    /// What people call the target, where its id does not say: the record may be gone when somebody
+    /// asks.
+    #[must_use]
+    pub fn target_name(mut self, name: &'a str) -> Self {
+        self.target_name = (!name.is_empty()).then_some(name);
+        self
+    }
+
+    /// The target that became known while it was done. What was said before stays.
+    pub(crate) fn with_target(self, target: &'a Target) -> Self {
+        if self.target.is_some_and(|known| known != target.id) {
+            return self;
+        }
+        self.target(&target.id).target_name(&target.name)
+    }
+
     /// The scope that was given.
     #[must_use]
     pub fn scope(mut self, scope: &'a str) -> Self {
@@ -382,6 +415,8 @@ impl<'a> Event<'a> {
     }
 
     fn encode(&self, carried: Option<&[u8; 16]>) -> Vec<u8> {
+        let address = self.address.map(|address| address.to_string());
+        let address = address.as_deref();
         let texts = [
             self.request,
             self.subject,
@@ -392,6 +427,8 @@ impl<'a> Event<'a> {
             self.operation,
             self.target,
             self.scope,
+            address,
+            self.target_name,
         ];
         let lists = [!self.actors.is_empty(), !self.audience.is_empty()];
         let rest = [
@@ -435,7 +472,45 @@ impl<'a> Event<'a> {
         if let Some(segment) = self.segment {
             segment.encode(out.uint(SEGMENT));
         }
+        text(&mut out, ADDRESS, address);
+        text(&mut out, TARGET_NAME, self.target_name);
         out.finish()
+    }
+}
+
+/// The record that an act is about, where it became known while the act was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Target {
+    pub(crate) id: String,
+    /// What people call it; may be empty.
+    pub(crate) name: String,
+}
+
+impl Target {
+    /// The content of a line with this target. What the line said of one before stays.
+    pub(crate) fn put_into(&self, content: &[u8]) -> Option<Vec<u8>> {
+        let Ok(Cbor::Map(mut pairs)) = Cbor::decode(content) else {
+            return None;
+        };
+        let has = |pairs: &[(Cbor, Cbor)], key: u64| {
+            let key = Cbor::Int(key.into());
+            let found = pairs.iter().find(|(known, _)| *known == key);
+            found.map(|(_, value)| value.clone())
+        };
+        let mut put = |key: u64, text: &str| {
+            let text = bounded(text, MAX_TEXT).into_owned();
+            match has(&pairs, key) {
+                Some(known) => known == Cbor::Text(text),
+                None if text.is_empty() => true,
+                None => {
+                    pairs.push((Cbor::Int(key.into()), Cbor::Text(text)));
+                    true
+                }
+            }
+        };
+        (put(TARGET, &self.id) && put(TARGET_NAME, &self.name))
+            .then(|| Cbor::Map(pairs).encode().ok())
+            .flatten()
     }
 }
 
@@ -483,7 +558,7 @@ fn list<'a>(out: &mut Encoder, key: u64, items: impl ExactSizeIterator<Item = &'
     }
 }
 
-/// What refusals have in common that say the same.
+/// What events have in common that say the same.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Kind<T> {
     action: Action,
@@ -513,6 +588,17 @@ impl<T> Kind<T> {
 }
 
 impl Kind<&str> {
+    /// The same of whomever.
+    pub(crate) fn of_anybody(self) -> Self {
+        Kind {
+            subject: None,
+            client: None,
+            sid: None,
+            target: None,
+            ..self
+        }
+    }
+
     /// To be kept; what is longer than a line would show is cut, and then equals nothing.
     pub(crate) fn owned(&self) -> Kind<String> {
         self.map(|text| text.chars().take(MAX_ITEM).collect())
@@ -544,7 +630,7 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// A refusal of this kind.
+    /// A refusal of this kind; without an error something that happened.
     pub(crate) fn of_kind(kind: Kind<&'a str>, at_ms: u64) -> Event<'a> {
         let event = Event {
             subject: kind.subject,
@@ -555,7 +641,10 @@ impl<'a> Event<'a> {
             target: kind.target,
             ..Event::new(kind.action, at_ms)
         };
-        event.refused(kind.error.unwrap_or_default())
+        match kind.error {
+            Some(error) => event.refused(error),
+            None => event.happened(),
+        }
     }
 }
 
@@ -642,6 +731,11 @@ impl Content {
                     let members = &mut content.members;
                     members.insert("segment".to_owned(), segment.to_json());
                 }
+                for (name, key) in [("address", ADDRESS), ("target_name", TARGET_NAME)] {
+                    if let Some(value) = map.optional(key, text)? {
+                        content.members.insert(name.to_owned(), value);
+                    }
+                }
                 Ok(content)
             })
         })
@@ -669,12 +763,14 @@ pub fn outcome_name(outcome: Outcome) -> &'static str {
 
 /// Members of a record that a list shows on one line where it has them, in this order. `to_json`
 /// has all of them.
-pub const SHOWN: [&str; 12] = [
+pub const SHOWN: [&str; 14] = [
     "subject",
     "client_id",
+    "address",
     "method",
     "operation",
     "target",
+    "target_name",
     "error",
     "scope",
     "jti",
@@ -717,6 +813,8 @@ mod tests {
             .method("authorization_code")
             .operation("op")
             .target("target")
+            .target_name("name")
+            .address(IpAddr::from([192, 0, 2, 7]))
             .scope("openid")
             .audience(audience)
             .counted(Some(3), 5)
@@ -756,11 +854,35 @@ mod tests {
             "actors": ["agent:x", "agent:y"], "method": "authorization_code", "error": "invalid_grant",
             "operation": "op", "target": "target", "scope": "openid", "audience": ["https://api"],
             "count": 3, "since_ms": 5, "agent_grants": [base64url::encode(&[3; 32])],
+            "address": "192.0.2.7", "target_name": "name",
         });
         assert_eq!(Value::from(content.members), expected);
         assert_eq!(
             (entry.decision, entry.outcome),
             (Decision::Denied, Outcome::Failure)
+        );
+    }
+
+    #[test]
+    fn a_target_that_becomes_known_later_is_the_lines_and_another_one_stays() {
+        let target = |id: &str| Target {
+            id: id.to_owned(),
+            name: "alice".to_owned(),
+        };
+        let event = Event::new(Action::ADMIN, 5).operation("createUser");
+        let later = target("u1").put_into(&event.entry(None).content).unwrap();
+        let known = target("u1");
+        assert_eq!(later, event.with_target(&known).entry(None).content);
+        let members = Content::parse(&later).unwrap().members;
+        assert_eq!(
+            (&members["target"], &members["target_name"]),
+            (&json!("u1"), &json!("alice"))
+        );
+        let other = event.target("u2");
+        assert_eq!(known.put_into(&other.entry(None).content), None);
+        assert_eq!(
+            other.with_target(&known).entry(None).content,
+            other.entry(None).content
         );
     }
 

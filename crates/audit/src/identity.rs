@@ -149,7 +149,7 @@ impl AuditIdentity {
     }
 }
 
-/// Seals the keys anew under the ring's current key; whether another had sealed them. After a
+/// Seals the keys again under the ring's current key; whether another had sealed them. After a
 /// rotation of the sealing key.
 pub(crate) async fn rewrap(
     store: &dyn Store,

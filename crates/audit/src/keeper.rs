@@ -4,7 +4,7 @@
 //! A thread beside the writer does it, because a segment takes a moment to compress and records
 //! must not wait for it. Each step leaves the log whole, whenever the process ends:
 //!
-//! 1. A closed segment is written anew in compressed form under a name that is none, flushed, read
+//! 1. A closed segment is written again in compressed form under a name that is none, flushed, read
 //!    back and compared, renamed; then the plain file is removed. Where both are there, they say
 //!    the same.
 //! 2. One that leaves for the archive is copied there likewise.

@@ -16,13 +16,15 @@
 //!   without the other.
 //! - **Frequent questions** ([`Audit::count`]: introspection, userinfo, reads of the admin API) are
 //!   counted for each caller, and the count is a line every minute. So are **refusals** that say
-//!   the same as one before them: whoever can send requests can cause them, and what they write is
-//!   bounded.
+//!   the same as one before them, and **repetitions** ([`Audit::record_counted`],
+//!   [`Audit::act_counted`]): what is allowed without a secret and changes nothing. Whoever can
+//!   send requests can cause both, and what they write is bounded.
 //!
 //! The log is kept in segments, append-only files ([`segment`]). Closed ones are compressed,
 //! archived and removed by rule ([`keeper`]); [`verify`] needs nothing but them and the public
-//! document. Each node has a log of its own ([`node`]). No line holds a secret, a token, what
-//! somebody typed, or an address: the request id leads to the log line that has it.
+//! document. Each node has a log of its own ([`node`]). No line holds a secret, a token or what
+//! somebody typed. A line of a request has the address that it came from: the trail has to answer
+//! "who did what to whom, from where, when" without the log.
 #![forbid(unsafe_code)]
 
 mod counters;
@@ -35,6 +37,7 @@ mod node;
 pub mod outbox;
 pub mod read;
 mod refusals;
+mod repeated;
 pub mod segment;
 mod shared;
 mod trail;
@@ -48,7 +51,7 @@ pub use identity::AuditIdentity;
 pub use keeper::Keep;
 pub use node::stored as stored_node;
 pub use node::{NODE_FILE, of_directory as node_of_directory, release as release_node};
-pub use outbox::{RecordedStore, carrying, outside_act, with_record};
+pub use outbox::{RecordedStore, carrying, leave_record, name_target, outside_act, with_record};
 pub use segment::Places;
 pub use signet_store::{InvalidNodeId, NodeId};
 pub use trail::{Audit, AuditOptions};

@@ -8,7 +8,7 @@
 //! name of none: a node has it from its own directory ([`NODE_FILE`]), with a key that nobody else
 //! has, and the store knows of each name the hash of the key that claimed it first. So of two
 //! directories with one name the second is refused, for as long as the first may come back, and a
-//! node that crashed claims nothing anew. What keeps two processes out of one directory is a lock
+//! node that crashed claims nothing again. What keeps two processes out of one directory is a lock
 //! of that file, which the system releases with the process.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -195,7 +195,7 @@ fn make(directory: &Path, wanted: Option<&NodeId>) -> io::Result<()> {
     }
 }
 
-/// A node that was removed for good: its name may be claimed anew. Its log and what was not yet in
+/// A node that was removed for good: its name may be claimed again. Its log and what was not yet in
 /// it stay.
 ///
 /// # Errors

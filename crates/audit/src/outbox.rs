@@ -22,7 +22,7 @@ use signet_store::{
     Change, Key, Layer, MAX_THEN, Op, Outcome, Row, Store, StoreError, StoreFuture, Table,
 };
 
-use crate::event::{Entry, Event, MAX_CONTENT};
+use crate::event::{Entry, Event, MAX_CONTENT, Target};
 use crate::node;
 use crate::shared::Shared;
 use signet_store::NodeId;
@@ -34,40 +34,107 @@ const MAX_TRIES: usize = 8;
 /// that none is logged twice.
 struct Waiting {
     id: [u8; 16],
-    value: Vec<u8>,
+    entry: Entry,
 }
 
 /// Lines that wait for a change, the outermost act's first.
 #[derive(Default)]
-struct Staged(Vec<Waiting>);
+struct Staged {
+    lines: Vec<Waiting>,
+    /// What the innermost act is about, where it said so itself; and that act's line.
+    target: Option<Target>,
+    own: Option<[u8; 16]>,
+}
 
 tokio::task_local! {
     static ACT: RefCell<Staged>;
 }
 
 fn with_staged<T>(work: impl FnOnce(&mut Vec<Waiting>) -> T) -> Option<T> {
-    ACT.try_with(|staged| work(&mut staged.borrow_mut().0)).ok()
+    ACT.try_with(|staged| work(&mut staged.borrow_mut().lines))
+        .ok()
+}
+
+/// Says what the act that is under way is about, where only its work knows: the id of the record
+/// that it makes, say, and what people call it. Before the first change, so that the line goes with
+/// it. What the act's line says of a target already stays.
+pub fn name_target(id: &str, name: &str) {
+    let target = Target {
+        id: id.to_owned(),
+        name: name.to_owned(),
+    };
+    // Outside of every act there is no line that could say it.
+    let _ = ACT.try_with(|staged| {
+        let mut staged = staged.borrow_mut();
+        let own = staged.own;
+        let line = staged.lines.iter_mut().find(|line| Some(line.id) == own);
+        if let Some(line) = line
+            && let Some(content) = target.put_into(&line.entry.content)
+        {
+            line.entry.content = content;
+        }
+        staged.target = Some(target);
+    });
 }
 
 /// Does `work`; the first change in it carries the event's line, and, where this is part of another
 /// act, that act's too. Whether it did. Nothing is recorded where nothing was changed:
 /// [`Audit::act`](crate::Audit::act) does that, too.
 pub async fn with_record<T>(event: Event<'_>, work: impl Future<Output = T>) -> (T, bool) {
+    let (done, was_carried, _) = with_target(event, work).await;
+    (done, was_carried)
+}
+
+/// The same, and what the work said that it is about ([`name_target`]).
+pub(crate) async fn with_target<T>(
+    event: Event<'_>,
+    work: impl Future<Output = T>,
+) -> (T, bool, Option<Target>) {
     let own = waiting(&event);
     let id = own.id;
-    let mut staged = with_staged(std::mem::take).unwrap_or_default();
-    let outer = staged.len();
-    staged.push(own);
-    let scope = ACT.scope(RefCell::new(Staged(staged)), async {
+    let mut lines = with_staged(std::mem::take).unwrap_or_default();
+    let outer = lines.len();
+    lines.push(own);
+    let staged = Staged {
+        lines,
+        target: None,
+        own: Some(id),
+    };
+    let scope = ACT.scope(RefCell::new(staged), async {
         let done = work.await;
-        (done, with_staged(std::mem::take).unwrap_or_default())
+        (done, ACT.try_with(RefCell::take).unwrap_or_default())
     });
-    let (done, mut left) = scope.await;
-    let was_carried = left.iter().all(|record| record.id != id);
-    left.retain(|record| record.id != id);
-    debug_assert!(left.len() <= outer);
-    with_staged(|staged| staged.extend(left));
-    (done, was_carried)
+    let (
+        done,
+        Staged {
+            mut lines, target, ..
+        },
+    ) = scope.await;
+    let was_carried = lines.iter().all(|record| record.id != id);
+    lines.retain(|record| record.id != id);
+    debug_assert!(lines.len() <= outer);
+    with_staged(|staged| staged.extend(lines));
+    (done, was_carried, target)
+}
+
+/// Leaves a record of what changed nothing for this node's next start to log: a command without a
+/// server that was refused.
+///
+/// # Errors
+/// Those of the store.
+pub async fn leave_record(
+    store: &dyn Store,
+    node: &NodeId,
+    event: Event<'_>,
+    now: u64,
+) -> Result<(), StoreError> {
+    let line = waiting(&event);
+    let put = Op::Put {
+        key: pending_key(node, &line.id),
+        value: encoded(&line.entry),
+        end: None,
+    };
+    store.commit(Change::new(put), now).await.map(drop)
 }
 
 /// Does `work` outside of the act that is under way: what it changes is another matter, and carries
@@ -95,6 +162,11 @@ fn waiting(event: &Event<'_>) -> Waiting {
     let at = event.at_ms().to_be_bytes();
     id[..6].copy_from_slice(&at[2..]);
     let entry = event.entry(Some(&id));
+    Waiting { id, entry }
+}
+
+/// A record as its row has it.
+fn encoded(entry: &Entry) -> Vec<u8> {
     let mut value = Encoder::with_capacity(entry.content.len() + 64);
     value
         .array(5)
@@ -103,10 +175,7 @@ fn waiting(event: &Event<'_>) -> Waiting {
         .uint(entry.outcome as u64)
         .uint(entry.at_ms)
         .bytes(&entry.content);
-    Waiting {
-        id,
-        value: value.finish(),
-    }
+    value.finish()
 }
 
 pub(crate) fn pending_key(node: &NodeId, id: &[u8; 16]) -> Key {
@@ -183,7 +252,7 @@ impl RecordedStore {
     fn rows<'a>(&'a self, lines: &'a [Waiting]) -> impl Iterator<Item = Op> + 'a {
         lines.iter().map(|record| Op::Put {
             key: Key::with_sort(Table::Audit, &*self.pending, record.id.as_slice()),
-            value: record.value.clone(),
+            value: encoded(&record.entry),
             end: None,
         })
     }
@@ -194,7 +263,7 @@ impl RecordedStore {
         }
     }
 
-    /// What became of them: where the change was refused they wait for the next one.
+    /// Their outcome: where the change was refused they wait for the next one.
     fn settle(&self, lines: Vec<Waiting>, done: Result<bool, ()>) {
         match done {
             Ok(false) => {

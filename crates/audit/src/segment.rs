@@ -234,6 +234,20 @@ pub(crate) fn private() -> OpenOptions {
     options
 }
 
+/// Takes a file that may have been made with more rights back to [`private`]'s.
+pub(crate) fn make_private(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mut rights = fs::metadata(path)?.permissions();
+        if rights.mode() & 0o777 != 0o600 {
+            rights.set_mode(0o600);
+            fs::set_permissions(path, rights)?;
+        }
+    }
+    Ok(())
+}
+
 /// Makes names that were given and taken in a directory durable.
 pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
     File::open(directory)?.sync_all()

@@ -13,6 +13,7 @@ use signet_store::Store;
 use crate::counters::Counters;
 use crate::event::Entry;
 use crate::refusals::Refusals;
+use crate::repeated::Repeated;
 use crate::segment::Places;
 use signet_store::NodeId;
 
@@ -28,6 +29,7 @@ pub(crate) struct Shared {
     pub(crate) document: VerifiedDocument,
     pub(crate) counters: Counters,
     pub(crate) refusals: Refusals,
+    pub(crate) repeated: Repeated,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
     /// Decisions that found the queue full, and since when.
@@ -79,6 +81,7 @@ impl Shared {
             document,
             counters: Counters::default(),
             refusals: Refusals::new(refusals_per_second),
+            repeated: Repeated::default(),
             store,
             clock,
             dropped: AtomicU64::new(0),

@@ -13,11 +13,11 @@ use signet_store::Store;
 
 use crate::counters::Counted;
 use crate::error::AuditError;
-use crate::event::Event;
+use crate::event::{Event, Target};
 use crate::identity::{self, AuditIdentity};
 use crate::keeper::{Keep, Keeper};
 use crate::node;
-use crate::outbox::{RecordedStore, with_record};
+use crate::outbox::{RecordedStore, with_target};
 use crate::segment::Places;
 use crate::shared::{MAX_QUEUED, Shared};
 use crate::writer::{self, Opened, Writer};
@@ -208,6 +208,14 @@ impl Audit {
         shared.push(event.entry(None));
     }
 
+    /// Counts what its caller may repeat at will without a secret, in place of a record for each: a
+    /// line a minute for all that say the same.
+    pub fn record_counted(&self, event: Event<'_>) {
+        if let Some(shared) = &self.0 {
+            shared.repeated.add(&event);
+        }
+    }
+
     /// Counts what is asked too often for a line each. `yes`: see [`Counted`].
     pub fn count(&self, what: Counted, caller: &str, yes: bool) {
         if let Some(shared) = &self.0 {
@@ -227,16 +235,54 @@ impl Audit {
         work: impl Future<Output = Result<T, E>>,
         code: impl FnOnce(&E) -> &'static str,
     ) -> Result<T, E> {
-        if self.0.is_none() {
-            return work.await;
-        }
-        let (done, was_carried) = with_record(event, work).await;
-        match &done {
-            Ok(_) if was_carried => {}
-            Ok(_) => self.record(event),
-            Err(error) => self.record(event.refused(code(error))),
+        let (done, was_carried, target) = self.carried(event, work, code).await;
+        if done.is_ok() && !was_carried {
+            let event = target
+                .as_ref()
+                .map_or(event, |target| event.with_target(target));
+            self.record(event);
         }
         done
+    }
+
+    /// As [`Audit::act`], of what its caller may repeat at will without a secret: where nothing had
+    /// to be changed, because it was done before, the event is counted
+    /// ([`Audit::record_counted`]).
+    ///
+    /// # Errors
+    /// Those of `work`.
+    pub async fn act_counted<T, E>(
+        &self,
+        event: Event<'_>,
+        work: impl Future<Output = Result<T, E>>,
+        code: impl FnOnce(&E) -> &'static str,
+    ) -> Result<T, E> {
+        let (done, was_carried, _) = self.carried(event, work, code).await;
+        if done.is_ok() && !was_carried {
+            self.record_counted(event);
+        }
+        done
+    }
+
+    /// Whether a change carried the line, and what the work said that it is about; a failure is
+    /// recorded.
+    async fn carried<T, E>(
+        &self,
+        event: Event<'_>,
+        work: impl Future<Output = Result<T, E>>,
+        code: impl FnOnce(&E) -> &'static str,
+    ) -> (Result<T, E>, bool, Option<Target>) {
+        if self.0.is_none() {
+            return (work.await, false, None);
+        }
+        let (done, was_carried, target) = with_target(event, work).await;
+        if let Err(error) = &done {
+            let event = target
+                .as_ref()
+                .map_or(event, |target| event.with_target(target));
+            self.record(event.refused(code(error)));
+        }
+        (done, was_carried, target)
     }
 
     /// The time that events are stamped with, Unix milliseconds; 0 without a trail.

@@ -76,7 +76,7 @@ pub enum Signatures {
     /// Every checkpoint's.
     All,
     /// The last checkpoint's, which covers all records: enough for a server's own start, which
-    /// reads its newest segment alone and asks nobody what became of older ones.
+    /// reads its newest segment alone and asks nobody the outcome of older ones.
     Last,
 }
 

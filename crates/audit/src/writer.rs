@@ -10,7 +10,7 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::mpsc::Receiver;
@@ -586,16 +586,18 @@ impl Writer {
     /// Takes what has queued up, here and in the store.
     async fn collect(&mut self) {
         let now_ms = self.clock.now_ms();
-        if Instant::now() >= self.next_count || self.shared.closing.load(SeqCst) {
-            let counts = self.shared.counters.take(self.counted_at_ms, now_ms);
-            let refused = self.shared.refusals.take(now_ms);
-            self.waiting.extend(
-                counts
-                    .into_iter()
-                    .chain(refused)
-                    .map(|entry| (entry, Origin::Queue)),
-            );
-            self.counted_at_ms = now_ms;
+        let closing = self.shared.closing.load(SeqCst);
+        if Instant::now() >= self.next_count || closing {
+            let mut counts = self.shared.refusals.take(now_ms);
+            // While the disk is full they are counted on: a line of each minute would wait in
+            // memory.
+            if closing || !self.shared.full.load(Relaxed) {
+                counts.extend(self.shared.counters.take(self.counted_at_ms, now_ms));
+                counts.extend(self.shared.repeated.take(now_ms));
+                self.counted_at_ms = now_ms;
+            }
+            let counts = counts.into_iter().map(|entry| (entry, Origin::Queue));
+            self.waiting.extend(counts);
             self.next_count = Instant::now() + COUNT_EVERY;
             self.shared.pending.store(true, SeqCst);
         }
@@ -833,7 +835,20 @@ fn write_document(directory: &std::path::Path, identity: &AuditIdentity) -> io::
         .map_err(|reason| io::Error::other(reason.to_string()))?;
     let path = directory.join(read::DOCUMENT_FILE);
     if fs::read_to_string(&path).is_ok_and(|there| there == text) {
-        return Ok(());
+        return segment::make_private(&path);
     }
-    fs::write(path, text)
+    // Whatever the umask: who could write it could have others verify the trail by a key of
+    // theirs. The name is exchanged, so that a start that fails half way leaves a whole one.
+    let beside = directory.join(format!("{}.new", read::DOCUMENT_FILE));
+    match fs::remove_file(&beside) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    let mut file = segment::private()
+        .create_new(true)
+        .write(true)
+        .open(&beside)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(beside, path)
 }

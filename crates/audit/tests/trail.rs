@@ -885,3 +885,67 @@ fn what_is_asked_often_is_counted_for_each_caller() {
     ];
     assert_eq!(found, expected);
 }
+
+#[test]
+fn what_is_repeated_without_a_secret_is_counted_and_its_first_change_is_a_record() {
+    const ACTS: u64 = 2000;
+    let place = Place::new();
+    let (audit, _) = place.open();
+    let store = audit.recorded(place.store.clone());
+    let revoked = Key::new(Table::Once, b"revoked".as_slice());
+    let size = |place: &Place| {
+        let files = std::fs::read_dir(place.path()).unwrap();
+        files
+            .map(|file| file.unwrap().metadata().unwrap().len())
+            .sum::<u64>()
+    };
+    let before = size(&place);
+    for at in 0..ACTS {
+        let at_ms = 1000 + at;
+        audit.record_counted(Event::new(Action::PUSHED, at_ms).client("web"));
+        // Once it changes something; from then on it has been done.
+        let event = Event::new(Action::REVOKE, at_ms).client("web");
+        let work = async {
+            if store.get(&revoked, 1).await?.is_none() {
+                let insert = Op::Insert {
+                    key: revoked.clone(),
+                    value: Vec::new(),
+                    end: Some(1_000_000),
+                };
+                store.commit(Change::new(insert), 1).await?;
+            }
+            Ok::<_, signet_store::StoreError>(())
+        };
+        block_on(audit.act_counted(event, work, |_| "temporarily_unavailable")).unwrap();
+    }
+    audit.close();
+    let each = size(&place).saturating_sub(before) / (2 * ACTS);
+    assert!(each < 20, "{each} bytes an act");
+    let of = |action: &str| -> Vec<Option<u64>> {
+        let lines = place.lines();
+        let lines = lines.iter().filter(|line| line["action"] == action);
+        lines.map(|line| line["count"].as_u64()).collect()
+    };
+    assert_eq!(of("token.revoke"), [None, Some(ACTS - 1)]);
+    assert_eq!(of("authorization.push"), [Some(ACTS)]);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_identitys_document_is_its_owners_alone_whatever_it_was_before() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    let path = place.path().join("identity.json");
+    let mode = || std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+    let (audit, _) = place.open();
+    audit.close();
+    assert_eq!(mode(), 0o600);
+    // As an older version made it, and as nobody should have left it.
+    for text in [std::fs::read_to_string(&path).unwrap(), "{}".to_owned()] {
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
+        let (audit, _) = place.open();
+        audit.close();
+        assert_eq!(mode(), 0o600);
+    }
+}

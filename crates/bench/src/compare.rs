@@ -45,7 +45,7 @@ pub enum Verdict {
     Worse,
 }
 
-/// What became of two records' rows.
+/// The outcome of two records' rows.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
     /// Rows of both.

@@ -1,7 +1,7 @@
 //! Instructions of the hot paths, counted by valgrind: unlike seconds they do not depend on what
 //! else the machine does. The counts are kept in the repository (`crates/bench/instructions.json`);
 //! one that differs by more than two per cent fails the check, and is accepted by writing the file
-//! anew.
+//! again.
 //!
 //! Each path is run twice, a few times and more often, in a process of its own: the difference is
 //! what the further calls cost, without the start and the preparation.

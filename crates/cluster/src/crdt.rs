@@ -16,7 +16,7 @@
 //!   denies at the same time goes. For what grants something: a role, a scope.
 //! - **Life** ([`create`](Record::create), [`delete`](Record::delete)): a deletion wins over every
 //!   edit that is not later than it, and a record lives if its newest creation is later than its
-//!   newest deletion. A creation begins anew: nothing that was written before it is part of the
+//!   newest deletion. A creation begins again: nothing that was written before it is part of the
 //!   record, whoever wrote it and whenever it arrives.
 //!
 //! "Had seen" is by the record that [`remove`](Record::remove) or [`allow`](Record::allow) is
@@ -42,7 +42,7 @@
 //! ```
 //!
 //! What was removed leaves its name and a stamp behind, because a late fragment may still carry it.
-//! That is bounded by [`MAX_RECORD_BYTES`]; [`Record::renew`] begins anew with the same values.
+//! That is bounded by [`MAX_RECORD_BYTES`]; [`Record::renew`] begins again with the same values.
 mod bytes;
 mod dots;
 mod record;

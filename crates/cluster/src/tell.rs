@@ -46,7 +46,7 @@ pub trait Believe: Send + Sync + 'static {
     fn believe(&self, origin: &NodeId, entries: &[Entry]);
 
     /// Whether the entry says something that no later one superseded, so that a member who comes
-    /// anew must hear it.
+    /// again must hear it.
     fn is_current(&self, entry: &Entry) -> bool;
 }
 

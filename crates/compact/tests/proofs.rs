@@ -348,7 +348,7 @@ fn c03_no_value_has_a_second_spelling_and_no_two_keys_are_one() {
     other.reverse();
     assert_ne!(statement.key_hash(&secret), statement.key_hash(&other));
 
-    // A key hash and the same number spelled anew, in a verifier's file.
+    // A key hash and the same number spelled again, in a verifier's file.
     let algorithm = Algorithm::Groth16Poseidon;
     let prover = prover(algorithm);
     let key = new_key(algorithm);

@@ -69,7 +69,7 @@ impl Dial {
             let mine = self.generation.load(SeqCst);
             let said = format!(
                 "{to} is of generation {theirs:016x} of the cluster, this node of {mine:016x}: the \
-                 cluster was recovered without it, and it must join anew with an empty store"
+                 cluster was recovered without it, and it must join again with an empty store"
             );
             let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
             if refused.as_ref() != Some(&said) {

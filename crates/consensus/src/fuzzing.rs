@@ -62,6 +62,8 @@ mod tests {
             Request::Add(member),
             Request::Propose(Proposal::open(FORMAT, 1, 2).into()),
             Request::Begin { transfer: 9 },
+            Request::Space,
+            Request::Hears,
         ];
         for request in requests {
             let envelope = Envelope {

@@ -26,6 +26,8 @@
 //!   a second, and calls wait for that.
 //! - **Who votes** the nodes choose themselves: three, or five of five or more, spread over zones.
 //!   With two nodes both vote, and losing either stops changes.
+//! - **What a member acknowledged it has**: noted in a second place by who uses this, and compared
+//!   (see [`Acknowledged`]). Who comes with less is [refused](ReplicatedStore::refuse).
 //! - **A lost majority** is replaced by [`recover`] alone, and the nodes that were left behind
 //!   cannot come back by mistake.
 //!
@@ -35,6 +37,7 @@
 //! and under which number (the membership of the cluster), and backups.
 #![forbid(unsafe_code)]
 
+mod acknowledged;
 mod codec;
 mod dial;
 mod entered;
@@ -60,6 +63,7 @@ mod voters;
 mod watch;
 mod wire;
 
+pub use acknowledged::{Acknowledged, Lineage};
 pub use error::ConsensusError;
 pub use member::{Member, Role, Status};
 pub use network::{CallFuture, MAX_MESSAGE, Network, NetworkError};

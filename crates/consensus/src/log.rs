@@ -119,6 +119,12 @@ impl Log {
         self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The term of the last vote, and the index plus one up to which entries are on the disk.
+    pub(crate) fn kept_for_good(&self) -> (u64, u64) {
+        let term = self.kept().vote.map_or(0, |vote| vote.leader_id.term);
+        (term, self.0.flushed.load(SeqCst))
+    }
+
     /// Entries from `from` up to `to`, that one not included.
     async fn entries(&self, from: u64, to: u64) -> io::Result<Vec<Entry>> {
         let (from_disk_to, mut kept) = {

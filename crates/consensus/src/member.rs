@@ -92,4 +92,6 @@ pub struct Status {
     pub generation: u64,
     /// Why the others refuse this node, if they do.
     pub refused: Option<String>,
+    /// Why nothing is decided that may happen once, if nothing is.
+    pub barred: Option<String>,
 }

@@ -1,11 +1,13 @@
 //! A node's part in the consensus: it runs the library, answers the other nodes, and knows where
 //! the leader is.
 use crate::{
-    ConsensusError, Member, NodeId, Role, Settings, Status,
+    Acknowledged, ConsensusError, Member, NodeId, Role, Settings, Status,
+    acknowledged::GENERATION,
     codec::Malformed,
     dial::Dial,
     log::Log,
     machine::{Formats, Machine, Transfer},
+    proposal::Call,
     runtime,
     surroundings::{Moment, sleep, sleep_until, spawn, timeout},
     task::{Until, work},
@@ -39,8 +41,6 @@ use tokio::sync::Notify;
 
 type Raft = openraft::Raft<Types, Machine>;
 
-/// The cluster's generation that this node belongs to.
-pub(crate) const GENERATION: &[u8] = b"generation";
 /// Who this node is.
 pub(crate) const ME: &[u8] = b"me";
 
@@ -48,6 +48,10 @@ pub(crate) const ME: &[u8] = b"me";
 const ATTEMPT: Duration = Duration::from_secs(1);
 /// How often the leader looks whether others should vote, and a stopped library is begun again.
 const TEND_EVERY: Duration = Duration::from_millis(500);
+/// How long another node may take to say whether it has space, or whom it hears.
+const SAYS_WITHIN: Duration = Duration::from_millis(300);
+/// A voter that the leader has not heard for so long, and others may hear.
+const UNHEARD_AFTER: Duration = Duration::from_secs(3);
 /// How long a change of the members may take.
 const MEMBERS_WITHIN: Duration = Duration::from_secs(15);
 /// How long a snapshot may take to become a node's rows, once it is there.
@@ -87,6 +91,9 @@ pub(crate) struct Node {
     pub(crate) store: Arc<SqliteStore>,
     dial: Dial,
     raft: Mutex<Option<Raft>>,
+    log: Mutex<Option<Log>>,
+    /// Why nothing is decided that may happen once.
+    barred: Mutex<Option<String>>,
     applied: watch::Sender<u64>,
     view: watch::Sender<View>,
     /// How often another leader was seen.
@@ -103,7 +110,7 @@ pub(crate) struct Node {
 
 /// How a proposal fared at a leader.
 pub(crate) enum Submitted {
-    /// Where it stands in the log, and the bytes of what became of it; none where those are too
+    /// Where it stands in the log, and the bytes of its outcome; none where those are too
     /// large for a message: then they are in the rows from that index on.
     Done(u64, Option<Vec<u8>>),
     /// Refused before it was in any log: the leader's disk is full.
@@ -157,6 +164,8 @@ impl Node {
             settings,
             store,
             raft: Mutex::default(),
+            log: Mutex::default(),
+            barred: Mutex::default(),
             applied: watch::Sender::new(0),
             view: watch::Sender::new(View {
                 leader: None,
@@ -182,6 +191,7 @@ impl Node {
         }
         spawn(node.clone().run(raft));
         spawn(node.clone().listen());
+        spawn(node.clone().mind_the_place());
         Ok(node)
     }
 
@@ -200,9 +210,12 @@ impl Node {
                 max_in_snapshot_log_to_keep: MAX_LEFT,
                 purge_batch_size: 256,
                 enable_pre_vote: Some(true),
-                // The rows are not flushed: a leader that comes back learns anew what is committed.
+                // Until it is known whether another voter has space: see `mind_the_place`.
+                enable_elect: !self.store.is_full(),
+                // The rows are not flushed: a leader that is back has to learn what is committed.
                 enable_leader_restore: Some(false),
-                // A voter that lost its disk comes back empty, under a number of its own.
+                // A voter that lost its disk comes back empty, under a number of its own: see
+                // `acknowledged` for who sees to that.
                 allow_log_reversion: Some(false),
                 backoff: "50ms 100ms 200ms ...400ms".to_owned(),
                 ..Config::default()
@@ -212,6 +225,7 @@ impl Node {
                 ConsensusError::Settings
             })?);
             let log = Log::open(self.store.clone())?;
+            *lock(&self.log) = Some(log.clone());
             let machine =
                 Machine::open(self.store.clone(), self.applied.clone(), self.reads.clone())?;
             let raft = Raft::new(self.me.number, config, self.dial.clone(), log, machine);
@@ -226,7 +240,7 @@ impl Node {
         lock(&self.raft).clone()
     }
 
-    /// Follows the library for as long as it runs, and begins it anew where the disk stopped it.
+    /// Follows the library for as long as it runs, and begins it again where the disk stopped it.
     async fn run(self: Arc<Node>, mut raft: Raft) {
         let mut closed = self.closed.subscribe();
         loop {
@@ -238,7 +252,7 @@ impl Node {
                 term: 0,
             });
             if let Some(why) = self.reads.outdated.get() {
-                // Beginning anew would meet the same entry.
+                // Beginning again would meet the same entry.
                 tracing::error!("{why}");
                 return;
             }
@@ -351,6 +365,133 @@ impl Node {
                 Some(_) => was_quiet,
             };
             self.dial.quiet.store(quiet, SeqCst);
+        }
+    }
+
+    /// Who leads can write, and hears everybody who could be heard. A leader whose disk is full
+    /// hands its place to a voter that has space, and nobody stands for election whose disk is full
+    /// while another one has space: where none has, one of them leads, and what ends or revokes
+    /// something goes on. A leader that does not hear a voter hands its place to one that does.
+    async fn mind_the_place(self: Arc<Node>) {
+        let mut closed = self.closed.subscribe();
+        let mut led_since: Option<Moment> = None;
+        while !*closed.borrow() {
+            tokio::select! {
+                biased;
+                _ = closed.changed() => {}
+                () = sleep(TEND_EVERY) => {}
+            }
+            let Some(raft) = self.raft() else {
+                continue;
+            };
+            let with_space = match self.store.is_full() {
+                true => self.voters_with_space(&raft).await,
+                false => Vec::new(),
+            };
+            raft.runtime_config().elect(with_space.is_empty());
+            if !leads(&raft) {
+                led_since = None;
+                continue;
+            }
+            let led_since = *led_since.get_or_insert(Moment::now());
+            match with_space.first() {
+                Some(heir) => self.hand_over(&raft, *heir, "its disk is full").await,
+                // Who leads for a moment only has heard nobody yet.
+                None if led_since.elapsed() > UNHEARD_AFTER => self.mind_the_unheard(&raft).await,
+                None => {}
+            }
+        }
+    }
+
+    /// The other voters, whom the leader has heard of the most entries first.
+    fn other_voters(&self, raft: &Raft) -> Vec<u64> {
+        let metrics = raft.metrics();
+        let metrics = metrics.borrow_watched();
+        let at = |number: &u64| {
+            let replication = metrics.replication.iter().flatten();
+            let mut known = replication.filter(|(other, _)| *other == number);
+            known.next().and_then(|(_, at)| at.map(|at| at.index))
+        };
+        let voters = metrics.membership_config.voter_ids();
+        let mut voters: Vec<u64> = voters.filter(|other| *other != self.me.number).collect();
+        voters.sort_by_key(|number| std::cmp::Reverse(at(number)));
+        voters
+    }
+
+    /// What another node answers at once; none where it does not, or is of a version that does not
+    /// know the question.
+    async fn says(&self, number: u64, request: Request, within: Duration) -> Option<Vec<u8>> {
+        let name = self.name_of(number)?;
+        match timeout(within, self.dial.ask(&name, request, within)).await {
+            Ok(Ok(Reply::Done(answer))) => Some(answer),
+            Ok(Ok(_) | Err(_)) | Err(_) => None,
+        }
+    }
+
+    async fn voters_with_space(&self, raft: &Raft) -> Vec<u64> {
+        let mut with_space = Vec::new();
+        for number in self.other_voters(raft) {
+            let said = self.says(number, Request::Space, SAYS_WITHIN).await;
+            if said.is_some_and(|said| said == [1]) {
+                with_space.push(number);
+            }
+        }
+        with_space
+    }
+
+    /// A link to one voter is cut, and another voter hears it: that one leads from now on. Only one
+    /// that hears more voters than this node does, so that the place does not go to and fro.
+    async fn mind_the_unheard(&self, raft: &Raft) {
+        let heard: BTreeSet<u64> = {
+            let metrics = raft.metrics();
+            let metrics = metrics.borrow_watched();
+            let (ServerState::Leader, Some(heartbeat)) = (metrics.state, &metrics.heartbeat) else {
+                return;
+            };
+            let is_heard = |number: &u64| {
+                let at = heartbeat.get(number).copied().flatten();
+                at.is_some_and(|at| at.into_inner().elapsed() < UNHEARD_AFTER)
+            };
+            let voters = metrics.membership_config.voter_ids();
+            let others = voters.filter(|number| *number != self.me.number);
+            others.filter(is_heard).collect()
+        };
+        let voters = self.other_voters(raft);
+        if heard.is_empty() || voters.len() == heard.len() {
+            return;
+        }
+        for number in voters.iter().filter(|number| heard.contains(number)) {
+            let within = SAYS_WITHIN * u32::try_from(voters.len() + 1).unwrap_or(u32::MAX);
+            let said = self.says(*number, Request::Hears, within).await;
+            let hears = said.and_then(|said| wire::read_numbers_answer(&said).ok());
+            let hears: BTreeSet<u64> = hears.unwrap_or_default().into_iter().collect();
+            let misses = heard
+                .iter()
+                .any(|other| other != number && !hears.contains(other));
+            // Of the others it hears at least as many, and this node.
+            if !misses && hears.contains(&self.me.number) && hears.len() > heard.len() {
+                self.hand_over(raft, *number, "it does not hear all voters")
+                    .await;
+                return;
+            }
+        }
+    }
+
+    async fn hand_over(&self, raft: &Raft, heir: u64, why: &'static str) {
+        if !leads(raft) {
+            return;
+        }
+        tracing::warn!(heir, why, "the leader hands its place to another voter");
+        if let Err(error) = raft.trigger().transfer_leader(heir).await {
+            tracing::debug!(%error, "the place could not be handed over");
+            return;
+        }
+        let mut view = self.view.subscribe();
+        let moved = view.wait_for(|view| view.leader != Some(self.me.number));
+        if timeout(self.settings.election.1 * 2, moved).await.is_err() && leads(raft) {
+            // The heir is gone. A leader that is handing over takes no change, for ever: it stands
+            // for election again.
+            let _ = raft.trigger().elect(false).await;
         }
     }
 
@@ -484,6 +625,60 @@ impl Node {
         match self.silence() > self.settings.deadline {
             true => Err(unavailable(NO_MAJORITY)),
             false => Ok(()),
+        }
+    }
+
+    /// What this node has acknowledged for good: on its disk, and known to be on a majority.
+    pub(crate) fn acknowledged(&self) -> Acknowledged {
+        let log = lock(&self.log).clone();
+        let (term, flushed) = log.map_or((0, 0), |log| log.kept_for_good());
+        Acknowledged {
+            generation: self.dial.generation.load(SeqCst),
+            term,
+            index: flushed.min(*self.applied.borrow()).saturating_sub(1),
+        }
+    }
+
+    /// What this node's rows have, whether it is on a majority or not.
+    pub(crate) fn holds(&self) -> Acknowledged {
+        let kept = self.acknowledged();
+        let applied = self.applied.borrow().saturating_sub(1);
+        let last = self.raft().and_then(|raft| {
+            let metrics = raft.metrics();
+            metrics.borrow_watched().last_log_index
+        });
+        Acknowledged {
+            index: kept.index.max(applied).max(last.unwrap_or(0)),
+            ..kept
+        }
+    }
+
+    /// Ends this node's part, for this reason.
+    pub(crate) fn refuse(&self, why: String) {
+        *lock(&self.dial.refused) = Some(why);
+        self.close();
+    }
+
+    /// Decides nothing that may happen once from now on, or again.
+    pub(crate) fn bar(&self, why: Option<String>) {
+        *lock(&self.barred) = why;
+    }
+
+    /// Whether this is to be refused because nothing may be decided now that may happen once.
+    pub(crate) fn bars(&self, call: &Call) -> Result<(), StoreError> {
+        let barred = lock(&self.barred);
+        let Some(why) = &*barred else {
+            return Ok(());
+        };
+        let ends = match call {
+            Call::Commit(change, _) => Need::of(change) == Need::Ends,
+            Call::CommitEach(changes, _) => changes.iter().all(|one| Need::of(one) == Need::Ends),
+            Call::Sweep(..) | Call::Check => true,
+            Call::Take(..) => false,
+        };
+        match ends {
+            true => Ok(()),
+            false => Err(unavailable(why)),
         }
     }
 
@@ -773,6 +968,7 @@ impl Node {
         let refused = outdated.or_else(|| lock(&self.dial.refused).clone());
         let applied = self.applied.borrow().saturating_sub(1);
         let generation = self.dial.generation.load(SeqCst);
+        let barred = lock(&self.barred).clone();
         let leader_changes = self.leader_changes.load(SeqCst);
         let Some(raft) = self.raft() else {
             return Status {
@@ -789,6 +985,7 @@ impl Node {
                 silent: Vec::new(),
                 generation,
                 refused,
+                barred,
             };
         };
         let silence = self.silence();
@@ -833,6 +1030,7 @@ impl Node {
                 .collect(),
             generation,
             refused,
+            barred,
         }
     }
 
@@ -866,6 +1064,8 @@ impl Node {
             | Request::Begin { .. }
             | Request::Part { .. }
             | Request::Propose(_)
+            | Request::Space
+            | Request::Hears
             | Request::ReadPoint => self.settings.deadline.max(MEMBERS_WITHIN / 3),
         };
         match timeout(within, self.serve(&raft, envelope.request)).await {
@@ -966,6 +1166,15 @@ impl Node {
                 self.reads_here(raft, number, format).await?;
                 Ok(Vec::new())
             }
+            Request::Space => Ok(vec![u8::from(!self.store.is_full())]),
+            Request::Hears => {
+                let mut hears = Vec::new();
+                for number in self.other_voters(raft) {
+                    let said = self.says(number, Request::Space, SAYS_WITHIN).await;
+                    hears.extend(said.map(|_| number));
+                }
+                Ok(wire::numbers_answer(&hears))
+            }
         }
     }
 
@@ -1064,6 +1273,10 @@ impl Drop for Node {
     fn drop(&mut self) {
         self.close();
     }
+}
+
+fn leads(raft: &Raft) -> bool {
+    raft.metrics().borrow_watched().state == ServerState::Leader
 }
 
 fn changed(error: RaftError<Types, ClientWriteError<Types>>) -> Reply {

@@ -72,7 +72,7 @@ pub(crate) enum Proposal {
     },
 }
 
-/// What became of a proposal.
+/// The outcome of a proposal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Applied {
     /// The session is open.

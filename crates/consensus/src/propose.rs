@@ -77,6 +77,7 @@ impl Proposer {
     /// Proposes a call; what it was answered when a majority had it on disk.
     pub(crate) async fn call(&self, call: Call) -> Result<Answer, StoreError> {
         self.node.has_hope()?;
+        self.node.bars(&call)?;
         let mut bytes = Writer::new();
         call.write(&mut bytes);
         if bytes.len() > MAX_CALL_BYTES {
@@ -211,7 +212,7 @@ fn end(node: &Node, session: &Mutex<Session>, number: &Number, is_open: bool) {
     }
 }
 
-/// What became of a proposal, and so of each call of it.
+/// The outcome of a proposal, and so of each call of it.
 async fn propose(
     node: &Arc<Node>,
     session: &Arc<Mutex<Session>>,

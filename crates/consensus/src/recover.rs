@@ -1,10 +1,11 @@
 //! When the majority is lost for ever.
 use crate::{
-    ConsensusError, Member,
+    ConsensusError, Member, acknowledged,
+    acknowledged::{ANCESTORS, GENERATION},
     codec::Reader,
     log::PURGED,
     machine::{self, APPLIED, MEMBERSHIP},
-    node::{GENERATION, ME},
+    node::ME,
     store::sole,
     task::{Until, queue},
     types::{Entry, LogId, StoredMembership, read},
@@ -34,6 +35,7 @@ pub struct Recovered {
 struct Found {
     me: Option<Vec<u8>>,
     generation: Option<Vec<u8>>,
+    ancestors: Option<Vec<u8>>,
     applied: Option<Vec<u8>>,
     membership: Option<Vec<u8>>,
     purged: Option<Vec<u8>>,
@@ -43,7 +45,7 @@ struct Found {
 /// Makes a stopped node of a replicated store its only voter, with what it has: everything that
 /// its log holds is applied, and what only the others had is lost, answered or not. The cluster
 /// begins a new generation: a node of the old one that comes back is refused, whatever it holds,
-/// until it joins anew with an empty store.
+/// until it joins again with an empty store.
 ///
 /// Only for when the majority will never come back: where it does live on, there are two clusters
 /// from here on, and what the other one answers is lost to this one.
@@ -69,6 +71,7 @@ fn run(store: &SqliteStore, random: &dyn Fn() -> u64) -> Result<Recovered, Conse
         Ok(Found {
             me: look.note(ME)?,
             generation: look.note(GENERATION)?,
+            ancestors: look.note(ANCESTORS)?,
             applied: look.note(APPLIED)?,
             membership: look.note(MEMBERSHIP)?,
             purged: look.note(PURGED)?,
@@ -113,6 +116,9 @@ fn run(store: &SqliteStore, random: &dyn Fn() -> u64) -> Result<Recovered, Conse
             break generation;
         }
     };
+    let mut ancestors = acknowledged::ancestors_of(&found.ancestors.unwrap_or_default());
+    ancestors.push(before);
+    let ancestors = acknowledged::ancestors_bytes(&ancestors);
     let recovered = Recovered {
         me: me.clone(),
         members,
@@ -125,6 +131,7 @@ fn run(store: &SqliteStore, random: &dyn Fn() -> u64) -> Result<Recovered, Conse
         machine::apply_now(space, &entries)?;
         space.truncate(0)?;
         space.set_note(GENERATION, &generation.to_be_bytes())?;
+        space.set_note(ANCESTORS, &ancestors)?;
         notes
             .iter()
             .try_for_each(|(name, value)| space.set_note(name, value))

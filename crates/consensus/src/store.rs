@@ -1,11 +1,12 @@
 //! The store.
 use crate::{
-    ConsensusError, Member, Network, NodeId, Role, Settings, Status,
+    Acknowledged, ConsensusError, Member, Network, NodeId, Role, Settings, Status, acknowledged,
+    acknowledged::GENERATION,
     codec::{Reader, Writer},
     entered::Entered,
     log::{PURGED, VOTE},
     machine::{APPLIED, MEMBERSHIP},
-    node::{GENERATION, ME, Node},
+    node::{ME, Node},
     proposal::{Answer, Call},
     propose::Proposer,
     reading::Reading,
@@ -328,6 +329,48 @@ impl ReplicatedStore {
             silent: Vec::new(),
             generation: 0,
             refused: None,
+            barred: None,
+        }
+    }
+
+    /// What this node has acknowledged for good; none where the store is not replicated, or its
+    /// part has not begun.
+    pub fn acknowledged(&self) -> Option<Acknowledged> {
+        self.part().map(|part| part.node.acknowledged())
+    }
+
+    /// What its rows have: of the part that runs, or on the disk before it has begun.
+    ///
+    /// # Errors
+    /// [`ConsensusError::Store`]: the engine cannot be read.
+    pub fn holds(&self) -> Result<Acknowledged, ConsensusError> {
+        match self.part() {
+            Some(part) => Ok(part.node.holds()),
+            None => acknowledged::on_disk(&self.store),
+        }
+    }
+
+    /// The generations that its rows come from. Reads the disk; only a recovery changes them.
+    ///
+    /// # Errors
+    /// [`StoreError`]: the engine cannot be read.
+    pub fn ancestors(&self) -> Result<Vec<u64>, StoreError> {
+        acknowledged::ancestors(&self.store)
+    }
+
+    /// Ends this node's part in the consensus, because the others would be wronged by it; the
+    /// reason is in its [status](ReplicatedStore::status) from then on.
+    pub fn refuse(&self, why: String) {
+        if let Some(part) = self.part() {
+            part.node.refuse(why);
+        }
+    }
+
+    /// While there is a reason, only what ends or revokes something is decided at this node, and
+    /// records of that.
+    pub fn bar(&self, why: Option<String>) {
+        if let Some(part) = self.part() {
+            part.node.bar(why);
         }
     }
 

@@ -45,7 +45,7 @@ impl fmt::Display for Proposed {
     }
 }
 
-/// What became of an entry: the bytes of `Applied`; none for entries that are no proposals.
+/// The outcome of an entry: the bytes of `Applied`; none for entries that are no proposals.
 #[derive(Clone)]
 pub(crate) struct Response(pub(crate) Vec<u8>);
 

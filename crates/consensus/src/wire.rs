@@ -64,6 +64,10 @@ pub(crate) enum Request {
         number: u64,
         format: u8,
     },
+    /// To anybody: is there space on its disk?
+    Space,
+    /// To anybody: which of the voters answer it?
+    Hears,
 }
 
 pub(crate) struct Append {
@@ -177,6 +181,12 @@ impl Envelope {
             Request::Reads { number, format } => {
                 to.u8(12).u64(*number).u8(*format);
             }
+            Request::Space => {
+                to.u8(13);
+            }
+            Request::Hears => {
+                to.u8(14);
+            }
         }
         to.finish()
     }
@@ -249,6 +259,8 @@ impl Request {
                 number: from.u64()?,
                 format: from.u8()?,
             },
+            13 => Request::Space,
+            14 => Request::Hears,
             _ => return Err(Malformed),
         })
     }
@@ -341,6 +353,20 @@ impl From<Ballot> for VoteRequest<Types> {
     }
 }
 
+/// Numbers of nodes: the answer to [`Request::Hears`].
+pub(crate) fn numbers_answer(numbers: &[u64]) -> Vec<u8> {
+    let mut to = Writer::new();
+    to.count(numbers.len());
+    for number in numbers {
+        to.u64(*number);
+    }
+    to.finish()
+}
+
+pub(crate) fn read_numbers_answer(bytes: &[u8]) -> Result<Vec<u64>, Malformed> {
+    read(bytes, |from| from.list(Reader::u64))
+}
+
 pub(crate) fn append_answer(answer: &AppendEntriesResponse<Types>) -> Vec<u8> {
     let mut to = Writer::new();
     match answer {
@@ -386,7 +412,7 @@ pub(crate) fn read_vote_answer(bytes: &[u8]) -> Result<VoteResponse<Types>, Malf
     })
 }
 
-/// What a proposal was answered: where in the log it stands, and what became of it; nothing, where
+/// What a proposal was answered: where in the log it stands, and its outcome; nothing, where
 /// that is larger than a message.
 pub(crate) fn proposed_answer(index: u64, applied: Option<&[u8]>) -> Vec<u8> {
     let mut to = Writer::new();

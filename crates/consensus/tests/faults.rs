@@ -134,7 +134,7 @@ async fn a_change_whose_answer_is_lost_is_not_done_twice() {
     let mut answered = 0;
     for id in 0..40 {
         match store.commit(insert(id), NOW).await {
-            // Refused: only if an earlier copy of the same call was done, and counted anew.
+            // Refused: only if an earlier copy of the same call was done, and counted again.
             Ok(outcome) => {
                 assert!(outcome.is_done(), "{id}: {outcome:?}");
                 answered += 1;

@@ -260,7 +260,7 @@ async fn a_caller_needs_no_runtime_with_timers() {
                     store
                         .commit(put(id, 10), NOW)
                         .await
-                        .expect("is written anew");
+                        .expect("is written again");
                 }
             });
         });

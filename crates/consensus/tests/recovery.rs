@@ -49,7 +49,7 @@ async fn one_survivor_goes_on_and_the_nodes_left_behind_are_refused_and_told_why
     assert!(said.contains("recovered without it"), "{said}");
     assert!(old.commit(put("stray"), NOW).await.is_err());
     assert_eq!(survivor.status().members.len(), 1);
-    // It joins anew, empty and under a new number.
+    // It joins again, empty and under a new number.
     world.kill(3);
     world.grow(None).await;
     world.settle(2).await;

@@ -14,6 +14,9 @@ use std::{
 };
 use tokio::time::{Instant, sleep};
 
+/// For how long a log rests before the members count as settled.
+const QUIET: Duration = Duration::from_millis(250);
+
 /// Random numbers from a seed (splitmix64).
 #[derive(Clone)]
 pub(crate) struct Random(Arc<AtomicU64>);
@@ -352,13 +355,24 @@ impl World {
             3 | 4 => 3,
             _ => 5,
         };
-        self.until("the members are settled", || {
+        let settled = || {
             self.statuses().iter().all(|status| {
                 let voting = status.members.iter().filter(|(_, votes)| *votes).count();
-                status.members.len() == count && voting == voters && status.has_majority
+                let quiet = status.committed == status.last_log;
+                status.members.len() == count && voting == voters && status.has_majority && quiet
             })
-        })
-        .await;
+        };
+        let logs = || -> Vec<u64> { self.statuses().iter().map(|s| s.last_log).collect() };
+        // A change of the voters is two entries, and counts by both sets of voters until the second
+        // one is committed: so the log has to rest, too.
+        loop {
+            self.until("the members are settled", settled).await;
+            let before = logs();
+            sleep(QUIET).await;
+            if settled() && logs() == before {
+                return;
+            }
+        }
     }
 
     pub(crate) fn leader(&self) -> Option<u64> {

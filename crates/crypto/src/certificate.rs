@@ -45,6 +45,8 @@ pub struct ClientCertificate {
     pub not_before: u64,
     /// End of validity, Unix seconds, inclusive.
     pub not_after: u64,
+    /// Whether it may sign others (RFC 5280 section 4.2.1.9: basic constraints, CA:TRUE).
+    pub is_authority: bool,
 }
 
 impl ClientCertificate {
@@ -70,6 +72,7 @@ impl ClientCertificate {
             spki: certificate.public_key().raw.to_vec(),
             not_before: seconds(validity.not_before.timestamp()),
             not_after: seconds(validity.not_after.timestamp()),
+            is_authority: certificate.is_ca(),
         };
         let names = certificate
             .subject_alternative_name()

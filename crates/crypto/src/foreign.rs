@@ -1,5 +1,5 @@
 //! Password hashes that other servers made: verified so that people who are imported log in with
-//! the password that they have. Nothing is ever hashed this way; whoever logs in is hashed anew.
+//! the password that they have. Nothing is ever hashed this way; whoever logs in is hashed again.
 //!
 //! | kind | written as |
 //! |---|---|

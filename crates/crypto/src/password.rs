@@ -91,7 +91,7 @@ fn verify_stored(password: &[u8], stored: &str) -> Option<()> {
 }
 
 /// Whether `stored` was hashed at another cost than `cost`, so that the next correct password
-/// should be hashed anew.
+/// should be hashed again.
 pub fn needs_rehash(stored: &str, cost: Cost) -> bool {
     let params = PasswordHash::new(stored)
         .ok()

@@ -7,15 +7,15 @@ use signet_crypto::Secret;
 use signet_store::{Change, Op, Outcome, Store, StoreError};
 
 use crate::credential::CredentialKind;
-use crate::draft::{StoredUser, UserDraft, encode, rewritten, user_key};
+use crate::draft::{ReservedEmail, StoredUser, UserDraft, encode, rewritten, user_key};
 use crate::error::UserError;
-use crate::holdings::MAX_USER_GROUPS;
 use crate::import::{Imported, ImportedUser};
 use crate::local::{Local, MAX_TRIES, NewUser, StoredPassword, new_id};
 use crate::name::{fold, folded_email, folded_username};
 use crate::outside::{Capabilities, Directory, PasswordVerdict, Person};
 use crate::passwords::{PasswordPool, PoolError, Waiter};
-use crate::record::{DirectoryLink, Profile, User};
+use crate::record::MAX_USER_GROUPS;
+use crate::record::{DeletionStage, DirectoryLink, Profile, User};
 
 /// For how long a directory's word of a person is taken as it was, seconds: somebody who is removed
 /// there is out after that.
@@ -275,6 +275,30 @@ impl Accounts {
         Ok(outcome.is_done().then_some(user))
     }
 
+    /// As [`Accounts::change`], while `may` holds of the account that the change replaces. None: it
+    /// does not.
+    ///
+    /// # Errors
+    /// As [`Accounts::change`]; [`UserError::Conflict`], where others write it all the time.
+    pub async fn change_if(
+        &self,
+        id: &str,
+        now: u64,
+        may: impl Fn(&User) -> bool,
+        change: impl Fn(&mut UserDraft),
+    ) -> Result<Option<User>, UserError> {
+        for _ in 0..MAX_TRIES {
+            let found = self.found(id, now).await?.ok_or(UserError::NotFound)?;
+            if !may(&found.user) {
+                return Ok(None);
+            }
+            if let Some(user) = self.change_found(found, now, &change).await? {
+                return Ok(Some(user));
+            }
+        }
+        Err(UserError::Conflict)
+    }
+
     /// As [`Local::set_password`].
     ///
     /// # Errors
@@ -310,16 +334,76 @@ impl Accounts {
         now: u64,
     ) -> Result<User, UserError> {
         let found = self.found(id, now).await?.ok_or(UserError::NotFound)?;
+        self.expect_free(&found, email).await?;
+        self.local.set_email(id, email, verified, now).await
+    }
+
+    /// Keeps an address for an account that was read, until a change of it gives the address
+    /// ([`UserDraft::set_email`]); [`Accounts::release_email`] comes after that.
+    ///
+    /// # Errors
+    /// As [`Accounts::set_email`].
+    pub async fn reserve_email(
+        &self,
+        found: &StoredUser,
+        email: Option<&str>,
+        now: u64,
+    ) -> Result<ReservedEmail, UserError> {
+        self.expect_free(found, email).await?;
+        self.local.reserve_email(&found.user.id, email, now).await
+    }
+
+    /// Frees the address that an account had before a change.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn release_email(
+        &self,
+        before: &User,
+        after: &User,
+        now: u64,
+    ) -> Result<(), UserError> {
+        self.local.release_email(before, after, now).await
+    }
+
+    /// Whether the account may have this address, as far as directories are asked.
+    async fn expect_free(&self, found: &StoredUser, email: Option<&str>) -> Result<(), UserError> {
         if !found.may.mail {
             return Err(UserError::KeptElsewhere("the e-mail address"));
         }
-        if let Some(email) = email
-            && found.user.link.is_none()
-            && self.is_outside(email).await?
-        {
-            return Err(UserError::EmailTaken);
+        match email {
+            Some(email) if found.user.link.is_none() && self.is_outside(email).await? => {
+                Err(UserError::EmailTaken)
+            }
+            Some(_) | None => Ok(()),
         }
-        self.local.set_email(id, email, verified, now).await
+    }
+
+    /// Whether some people are known to directories outside alone, whose names have no rows here.
+    pub fn has_directories(&self) -> bool {
+        !self.outside.is_empty()
+    }
+
+    /// A page of all accounts as changes have them as their condition; as [`Accounts::list`].
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn list_found(
+        &self,
+        after: Option<&str>,
+        limit: usize,
+        now: u64,
+    ) -> Result<Vec<StoredUser>, UserError> {
+        let read = self.local.list_found(after, limit, now).await?;
+        Ok(read.into_iter().map(|found| self.allowed(found)).collect())
+    }
+
+    /// How many accounts come after this one in [`Accounts::list`]; none of them is read.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn count_after(&self, after: Option<&str>, now: u64) -> Result<usize, UserError> {
+        self.local.count_after(after, now).await
     }
 
     /// As [`Local::remove`].
@@ -334,8 +418,8 @@ impl Accounts {
         self.local.remove(id, now).await
     }
 
-    /// Hashes a password that was right anew, at today's cost. Nobody waits for it; where it cannot
-    /// be done now, the next login does it.
+    /// Rehashes a password that was right, at today's cost. Nobody waits for it; where it cannot be
+    /// done now, the next login does it.
     fn rehash(&self, id: String, kept: StoredPassword, password: Secret<String>, now: u64) {
         let (local, passwords) = (self.local.clone(), Arc::clone(&self.passwords));
         tokio::spawn(async move {
@@ -499,12 +583,16 @@ impl User {
             must_change_password: false,
             expires_at: None,
             invitation: None,
+            invited: false,
+            must_accept_terms: false,
             terms: None,
             deletion: None,
+            deletion_stage: DeletionStage::Asked,
             profile: Profile::default(),
             external_id: None,
             groups: Vec::new(),
             groups_outside: Vec::new(),
+            groups_outside_until: None,
             roles: Vec::new(),
             attributes: std::collections::BTreeMap::new(),
             unknown: Default::default(),
@@ -519,7 +607,7 @@ impl Person {
             tracing::warn!("a directory's person has no id, or a name that cannot be one");
             return None;
         }
-        self.email = self.email.filter(|email| folded_email(email).is_ok());
+        self.email = self.email.and_then(|email| folded_email(&email).ok());
         self.email_verified &= self.email.is_some();
         if self.profile.check().is_err() {
             self.profile = Profile::default();

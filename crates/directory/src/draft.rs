@@ -8,6 +8,8 @@ use signet_store::{Change, Key, Op, Row, StoreError, Table};
 
 use crate::credential::{CredentialName, MAX_CREDENTIALS};
 use crate::error::UserError;
+use crate::group_mark::group_marks;
+use crate::name::claimed;
 use crate::outside::Capabilities;
 use crate::record::User;
 
@@ -60,6 +62,18 @@ impl StoredUser {
     }
 }
 
+/// An address, in its one spelling, that is kept for an account until a change gives it; or none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReservedEmail(Option<String>);
+
+impl ReservedEmail {
+    pub(crate) const NONE: ReservedEmail = ReservedEmail(None);
+
+    pub(crate) fn of(folded: String) -> ReservedEmail {
+        ReservedEmail(Some(folded))
+    }
+}
+
 /// An account in the hands of whoever changes it: its record, and the credentials that change with
 /// it.
 #[derive(Debug)]
@@ -67,6 +81,8 @@ pub struct UserDraft {
     /// The record.
     pub user: User,
     credentials: BTreeMap<CredentialName, Option<Secret<Vec<u8>>>>,
+    /// The address that was given, which its row has to lead by.
+    moved: Option<ReservedEmail>,
 }
 
 impl UserDraft {
@@ -74,11 +90,23 @@ impl UserDraft {
         UserDraft {
             user,
             credentials: BTreeMap::new(),
+            moved: None,
         }
+    }
+
+    /// Gives the account an address that is kept for it, or takes its own away. `verified`: mail to
+    /// it is known to reach the person.
+    pub fn set_email(&mut self, email: &ReservedEmail, verified: bool) {
+        self.user.email.clone_from(&email.0);
+        self.user.email_verified = verified && email.0.is_some();
+        self.moved = Some(email.clone());
     }
 
     /// Puts a credential's row in place.
     pub(crate) fn put(&mut self, name: CredentialName, value: Vec<u8>) {
+        // Whoever has a credential has the account: an invitation to it is over.
+        self.user.invited = false;
+        self.user.invitation = None;
         if !self.user.credentials.contains(&name) {
             self.user.credentials.push(name.clone());
         }
@@ -194,15 +222,20 @@ pub(crate) fn rewritten(
         value: encode(&draft.user),
         end: None,
     };
+    let mut then: Vec<Op> = draft.credentials().collect();
+    let address = draft.moved.and_then(|moved| moved.0);
+    then.extend(address.map(|address| claimed(&address, &draft.user.id)));
+    then.extend(group_marks(&before.groups, &draft.user.groups));
     let change = Change {
         first: replace,
-        then: draft.credentials().collect(),
+        then,
     };
     Ok((draft.user, change))
 }
 
 /// What `change` makes of an account, and the change of the store that puts it in the place of what
-/// was read. User name, e-mail address and id stay as they are.
+/// was read. User name and id stay as they are, and so does the e-mail address unless
+/// [`UserDraft::set_email`] gave another.
 ///
 /// # Errors
 /// [`UserError::Profile`], [`UserError::TooManyCredentials`], [`UserError::KeptElsewhere`].
@@ -216,7 +249,7 @@ pub fn replacement(
         let verified = draft.user.email_verified;
         change(draft);
         draft.user.username = username;
-        if draft.user.email != email {
+        if draft.moved.is_none() && draft.user.email != email {
             draft.user.email = email;
             draft.user.email_verified = verified;
         }

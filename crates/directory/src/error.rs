@@ -17,8 +17,11 @@ pub struct DirectoryError {
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum UserError {
     /// The user name is empty, too long, or has characters that a name may not have.
-    #[error("the user name must have 1 to 64 visible characters and no spaces")]
+    #[error("the user name must have 1 to 64 letters, digits and ASCII marks, and no spaces")]
     Username,
+    /// The user name has letters of several scripts, and no administrator chose it.
+    #[error("the user name has letters of several scripts")]
+    MixedScripts,
     /// The e-mail address cannot be one.
     #[error("the e-mail address is malformed")]
     Email,
@@ -26,10 +29,10 @@ pub enum UserError {
     #[error("a profile value is too long or has control characters")]
     Profile,
     /// Somebody has this user name.
-    #[error("the user name is taken")]
+    #[error("somebody has this user name")]
     UsernameTaken,
     /// Somebody has this e-mail address.
-    #[error("the e-mail address is taken")]
+    #[error("somebody has this e-mail address")]
     EmailTaken,
     /// No user has this id.
     #[error("there is no such user")]
@@ -64,6 +67,7 @@ impl From<UserError> for StoreError {
         match error {
             UserError::Store(error) => error,
             UserError::Username
+            | UserError::MixedScripts
             | UserError::Email
             | UserError::Profile
             | UserError::UsernameTaken

@@ -4,14 +4,58 @@
 //! record as its condition, and whoever reads the account has it.
 
 use signet_oauth::people::{Held, Holdings, MAX_ATTRIBUTES, People};
+use signet_store::{Change, Op};
 
+use crate::accounts::Accounts;
 use crate::error::UserError;
-use crate::record::User;
+use crate::group_mark::mark_key;
+use crate::record::{MAX_USER_GROUPS, User};
 
-/// Most groups that an account is put into; those around them aside.
-pub const MAX_USER_GROUPS: usize = 256;
 /// Most roles that an account is given; those of its groups aside.
 pub const MAX_USER_ROLES: usize = 256;
+
+impl Accounts {
+    /// The state of a group's members; none: nobody was ever in it. To be read before the members.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn group_mark(&self, group_id: &str, now: u64) -> Result<Option<u64>, UserError> {
+        let row = self.store().get(&mark_key(group_id), now).await?;
+        Ok(row.map(|row| row.version))
+    }
+
+    /// Begins a change of a group's members. Whether nobody has changed them since the state was
+    /// read: of several who read the same, one is told yes.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn claim_group(
+        &self,
+        group_id: &str,
+        read: Option<u64>,
+        now: u64,
+    ) -> Result<bool, UserError> {
+        let (key, value) = (mark_key(group_id), Vec::new());
+        let first = match read {
+            None => Op::Insert {
+                key,
+                value,
+                end: None,
+            },
+            Some(version) => Op::Replace {
+                key,
+                version,
+                value,
+                end: None,
+            },
+        };
+        Ok(self
+            .store()
+            .commit(Change::new(first), now)
+            .await?
+            .is_done())
+    }
+}
 
 impl User {
     /// What tables of claims are filled from.

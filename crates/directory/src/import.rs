@@ -11,7 +11,7 @@ use crate::draft::UserDraft;
 use crate::error::UserError;
 use crate::local::{Local, new_id};
 use crate::name::{fold, folded_email, folded_username};
-use crate::record::{AcceptedTerms, Profile, User};
+use crate::record::{AcceptedTerms, DeletionStage, Profile, User};
 
 /// An account as it is brought.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +36,10 @@ pub struct ImportedUser {
     pub expires_at: Option<u64>,
     /// Unix seconds; None: now.
     pub created_at: Option<u64>,
+    /// Somebody was invited to take it over, and has not.
+    pub invited: bool,
+    /// The first login has to accept the terms.
+    pub must_accept_terms: bool,
     /// The terms that the person has accepted.
     pub terms: Option<AcceptedTerms>,
     /// The rest of the profile.
@@ -48,7 +52,7 @@ pub struct ImportedUser {
     pub attributes: BTreeMap<String, StoredAttribute>,
 }
 
-/// What became of it.
+/// Its outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Imported {
     /// The account was made.
@@ -94,10 +98,13 @@ impl Local {
                 if !has_name(&found) {
                     return Err(UserError::Id);
                 }
-                // An import that ended between the record and its names: they are its own.
-                let email = found.email.as_deref().map(folded_email).transpose()?;
-                for name in [Some(username.clone()), email].into_iter().flatten() {
-                    self.reserve(&name, id, now).await?;
+                // An import of an earlier version that ended between the record and its names:
+                // they are its own.
+                for name in [Some(&found.username), found.email.as_ref()]
+                    .into_iter()
+                    .flatten()
+                {
+                    self.claim(name, id, now).await?;
                 }
                 return Ok(Imported::There(found));
             }
@@ -107,7 +114,7 @@ impl Local {
             id: given.id.unwrap_or_else(new_id),
             username: given.username.trim().to_owned(),
             email_verified: given.email_verified && given.email.is_some(),
-            email: given.email.map(|email| email.trim().to_owned()),
+            email: given.email.as_deref().map(folded_email).transpose()?,
             link: None,
             credentials: Vec::new(),
             password_changed_at: 0,
@@ -118,12 +125,16 @@ impl Local {
             created_at: given.created_at.unwrap_or(now),
             updated_at: now,
             invitation: None,
+            invited: given.invited,
+            must_accept_terms: given.must_accept_terms,
             terms: given.terms,
             deletion: None,
+            deletion_stage: DeletionStage::Asked,
             profile: given.profile,
             external_id: None,
             groups: given.groups,
             groups_outside: Vec::new(),
+            groups_outside_until: None,
             roles: given.roles,
             attributes: given.attributes,
             unknown: Default::default(),
@@ -135,6 +146,6 @@ impl Local {
                 false => draft.set_password(Some(stored), now),
             }
         }
-        self.write_new(draft, now).await.map(Imported::Made)
+        self.write_new(draft, true, now).await.map(Imported::Made)
     }
 }

@@ -27,6 +27,7 @@ mod credential;
 mod draft;
 mod error;
 pub mod grants;
+mod group_mark;
 mod holdings;
 mod import;
 mod local;
@@ -44,18 +45,23 @@ mod upstream;
 pub use accounts::{Accounts, MAX_REMEMBERED};
 pub use attributes::{StoredAttribute, Value};
 pub use credential::{CredentialKind, CredentialName, MAX_CREDENTIALS};
-pub use draft::{StoredUser, UserDraft, replacement};
+pub use draft::{ReservedEmail, StoredUser, UserDraft, replacement};
 pub use error::{DirectoryError, UserError};
-pub use holdings::{MAX_USER_GROUPS, MAX_USER_ROLES};
+pub use holdings::MAX_USER_ROLES;
 pub use import::{Imported, ImportedUser, check_hash, is_id};
 pub use local::{Local, NewUser};
-pub use name::{MAX_EMAIL_BYTES, MAX_USERNAME_CHARS, fold, folded_email, folded_username};
+pub use name::{
+    MAX_EMAIL_BYTES, MAX_USERNAME_CHARS, fold, folded_email, folded_username, made_username,
+};
 pub use new_password::{
     LONGEST_MINIMUM, MIN_ADMINISTRATOR_PASSWORD_CHARS, MIN_PASSWORD_CHARS, PasswordOf,
     PasswordPolicy, PasswordRefused,
 };
 pub use outside::{Capabilities, Directory, DirectoryFuture, PasswordVerdict, Person};
-pub use record::{AcceptedTerms, Deletion, DirectoryLink, Invitation, Profile, User};
+pub use record::{
+    AcceptedTerms, Deletion, DeletionStage, DirectoryLink, Invitation, MAX_USER_GROUPS, Profile,
+    User,
+};
 pub use stored_credential::{MAX_LABEL_BYTES, StoredCredential};
 pub use unknown::Unknown;
 pub use upstream::{Linked, UpstreamLink};

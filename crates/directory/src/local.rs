@@ -4,16 +4,24 @@ use std::sync::Arc;
 
 use signet_crypto::Secret;
 use signet_jose::base64url;
-use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
+use signet_store::{Change, MAX_THEN, Op, Outcome, Store, StoreError, Table};
 
 use crate::credential::CredentialName;
-use crate::draft::{StoredUser, UserDraft, encode, replacement, rewritten, user_key};
+use crate::draft::{
+    ReservedEmail, StoredUser, UserDraft, encode, replacement, rewritten, user_key,
+};
 use crate::error::UserError;
-use crate::name::{fold, folded_email, folded_username};
-use crate::record::{AcceptedTerms, Profile, User};
+use crate::group_mark::group_marks;
+use crate::name::{claimed, fold, folded_email, lookup_key, new_username, spellings};
+use crate::record::{AcceptedTerms, DeletionStage, Profile, User};
 
 /// How often a change that lost a race is tried again before [`UserError::Conflict`].
 pub(crate) const MAX_TRIES: usize = 5;
+/// For how long a name is kept for an account that is being written, seconds: longer than any
+/// request takes.
+const RESERVED_FOR: u64 = 600;
+/// Rows that are counted at once.
+const COUNTED_AT_ONCE: usize = 1000;
 
 /// What is needed to make an account.
 #[derive(Clone, Debug, Default)]
@@ -36,11 +44,13 @@ pub struct NewUser {
     pub terms: Option<AcceptedTerms>,
     /// The rest of the profile.
     pub profile: Profile,
-}
-
-/// One name space: a user name never equals another user's e-mail address.
-fn lookup_key(folded: &str) -> Key {
-    Key::new(Table::UserLookup, folded.as_bytes())
+    /// What whoever provisions the account calls it.
+    pub external_id: Option<String>,
+    /// The person is kept out.
+    pub disabled: bool,
+    /// An administrator chose the user name: it may have letters of several scripts, and characters
+    /// that are neither letters nor digits.
+    pub by_administrator: bool,
 }
 
 /// A new id of an account.
@@ -78,7 +88,7 @@ impl Local {
         let mut draft = UserDraft::new(User {
             id: new_id(),
             username: new.username.trim().to_owned(),
-            email: new.email.map(|email| email.trim().to_owned()),
+            email: new.email.as_deref().map(folded_email).transpose()?,
             email_verified: new.email_verified,
             link: None,
             credentials: Vec::new(),
@@ -86,16 +96,20 @@ impl Local {
             must_change_password: false,
             expires_at: new.expires_at,
             invitation: None,
+            invited: false,
+            must_accept_terms: false,
             terms: new.terms,
             deletion: None,
+            deletion_stage: DeletionStage::Asked,
             admin: new.admin,
-            enabled: true,
+            enabled: !new.disabled,
             created_at: now,
             updated_at: now,
             profile: new.profile,
-            external_id: None,
+            external_id: new.external_id,
             groups: Vec::new(),
             groups_outside: Vec::new(),
+            groups_outside_until: None,
             roles: Vec::new(),
             attributes: std::collections::BTreeMap::new(),
             unknown: Default::default(),
@@ -106,43 +120,66 @@ impl Local {
                 false => draft.set_password(Some(phc), now),
             }
         }
-        self.write_new(draft, now).await
+        self.write_new(draft, new.by_administrator, now).await
     }
 
-    /// Writes a new account and reserves its names.
-    pub(crate) async fn write_new(&self, draft: UserDraft, now: u64) -> Result<User, UserError> {
+    /// Writes a new account. Its names are kept for it first, and become its own in the one change
+    /// that makes the account: a crash leaves all of it or nothing.
+    pub(crate) async fn write_new(
+        &self,
+        draft: UserDraft,
+        by_administrator: bool,
+        now: u64,
+    ) -> Result<User, UserError> {
         let user = &draft.user;
-        let username = folded_username(&user.username)?;
+        let username = new_username(&user.username, by_administrator)?;
         let email = user.email.as_deref().map(folded_email).transpose()?;
         // A user name in the shape of somebody else's address would take that address's look-up
         // row.
         if username.contains('@') && email.as_deref() != Some(&*username) {
             return Err(UserError::Username);
         }
-        // The record comes first: a reserved name whose owner has no record was left behind by a
-        // crash, and nothing else.
-        let insert = Change {
-            first: Op::Insert {
-                key: user_key(&user.id),
-                value: encode(user),
-                end: None,
-            },
-            then: draft.credentials().collect(),
+        // Of an account that is refused, the name alone says something.
+        signet_audit::name_target("", &user.username);
+        let email = email.filter(|email| *email != username);
+        let addressed = async {
+            match &user.email {
+                Some(given) if email.is_some() => self.reserve(given, &user.id, now).await,
+                Some(_) | None => Ok(true),
+            }
         };
-        if !self.store.commit(insert, now).await?.is_done() {
-            return Err(UserError::Conflict);
+        // At the same time: they share a flush.
+        let named = self.reserve(&user.username, &user.id, now);
+        let (named, addressed) = futures_util::future::join(named, addressed).await;
+        let outcome = match (named?, addressed?) {
+            (true, true) => {
+                let mut then: Vec<Op> = draft.credentials().collect();
+                let names = [Some(&username), email.as_ref()];
+                then.extend(
+                    names
+                        .into_iter()
+                        .flatten()
+                        .map(|name| claimed(name, &user.id)),
+                );
+                then.extend(group_marks(&[], &user.groups));
+                signet_audit::name_target(&user.id, &user.username);
+                let first = Op::Insert {
+                    key: user_key(&user.id),
+                    value: encode(user),
+                    end: None,
+                };
+                match self.store.commit(Change { first, then }, now).await? {
+                    Outcome::Done { .. } => return Ok(draft.user),
+                    Outcome::Refused(_) => UserError::Conflict,
+                }
+            }
+            (false, _) => UserError::UsernameTaken,
+            (true, false) => UserError::EmailTaken,
+        };
+        for name in [Some(&username), email.as_ref()].into_iter().flatten() {
+            self.release(name, &user.id, now).await?;
         }
-        let taken = if !self.reserve(&username, &user.id, now).await? {
-            UserError::UsernameTaken
-        } else if let Some(email) = email.filter(|email| *email != username)
-            && !self.reserve(&email, &user.id, now).await?
-        {
-            UserError::EmailTaken
-        } else {
-            return Ok(draft.user);
-        };
-        self.remove(&user.id, now).await?;
-        Err(taken)
+        Err(outcome)
     }
 
     /// The user with this id.
@@ -168,17 +205,20 @@ impl Local {
     /// # Errors
     /// The store's.
     pub async fn by_login(&self, typed: &str, now: u64) -> Result<Option<User>, UserError> {
-        let Some(folded) = fold(typed) else {
-            return Ok(None);
-        };
-        let Some(id) = self.owner_of(&folded, now).await? else {
-            return Ok(None);
-        };
-        let Some(user) = self.by_id(&id, now).await? else {
-            return Ok(None);
-        };
-        // The record decides: a look-up row that a crash left behind names nobody.
-        Ok(is_name_of(&folded, &user).then_some(user))
+        for spelled in spellings(typed) {
+            if let Some(user) = self.holder_of(&spelled, now).await? {
+                let present = fold(typed).filter(|present| *present != spelled);
+                if let Some(present) = present {
+                    // An account of an earlier version: nobody else takes what its name is now.
+                    // Where somebody has, or the store only answers reads, it is as before.
+                    if let Err(error) = self.claim(&present, &user.id, now).await {
+                        tracing::debug!(%error, user = %user.id, "claiming the present spelling of a name failed");
+                    }
+                }
+                return Ok(Some(user));
+            }
+        }
+        Ok(None)
     }
 
     /// Reads a page of all users for the administrator; never on a request of a person's way.
@@ -191,12 +231,50 @@ impl Local {
         limit: usize,
         now: u64,
     ) -> Result<Vec<User>, UserError> {
+        let read = self.list_found(after, limit, now).await?;
+        Ok(read.into_iter().map(|found| found.user).collect())
+    }
+
+    /// As [`Local::list`], with their versions.
+    ///
+    /// # Errors
+    /// The store's.
+    pub(crate) async fn list_found(
+        &self,
+        after: Option<&str>,
+        limit: usize,
+        now: u64,
+    ) -> Result<Vec<StoredUser>, UserError> {
         let after = after.map(user_key);
         let page = self.store.page(Table::User, after.as_ref(), limit, now);
         let rows = page.await?;
         rows.iter()
-            .map(|(_, row)| Ok(StoredUser::read(row)?.user))
+            .map(|(_, row)| Ok(StoredUser::read(row)?))
             .collect()
+    }
+
+    /// How many accounts come after this one. Rows are counted and not read.
+    ///
+    /// # Errors
+    /// The store's.
+    pub(crate) async fn count_after(
+        &self,
+        after: Option<&str>,
+        now: u64,
+    ) -> Result<usize, UserError> {
+        let (mut all, mut after) = (0, after.map(user_key));
+        loop {
+            let page = self
+                .store
+                .page(Table::User, after.as_ref(), COUNTED_AT_ONCE, now);
+            let rows = page.await?;
+            all += rows.len();
+            let is_full = rows.len() == COUNTED_AT_ONCE;
+            match rows.into_iter().last() {
+                Some((last, _)) if is_full => after = Some(last),
+                Some(_) | None => return Ok(all),
+            }
+        }
     }
 
     /// Applies `change` and writes it with a compare, again if somebody else was faster. User name,
@@ -249,25 +327,51 @@ impl Local {
         verified: bool,
         now: u64,
     ) -> Result<User, UserError> {
-        let folded = email.map(folded_email).transpose()?;
-        if let Some(folded) = &folded
-            && !self.reserve(folded, id, now).await?
-        {
-            return Err(UserError::EmailTaken);
-        }
+        let reserved = self.reserve_email(id, email, now).await?;
         let moved = self.update(id, now, |found| {
-            rewritten(found, now, |draft| {
-                draft.user.email = email.map(|email| email.trim().to_owned());
-                draft.user.email_verified = verified && email.is_some();
-            })
+            replacement(found, now, |draft| draft.set_email(&reserved, verified))
         });
         let (before, user) = moved.await?;
-        if let Some(before) = before.email.as_deref().and_then(fold)
-            && !is_name_of(&before, &user)
-        {
-            self.release(&before, id, now).await?;
-        }
+        self.release_email(&before, &user, now).await?;
         Ok(user)
+    }
+
+    /// Keeps an address for an account until a change gives it ([`UserDraft::set_email`]).
+    ///
+    /// # Errors
+    /// [`UserError::Email`], [`UserError::EmailTaken`], the store's.
+    pub(crate) async fn reserve_email(
+        &self,
+        id: &str,
+        email: Option<&str>,
+        now: u64,
+    ) -> Result<ReservedEmail, UserError> {
+        let Some(email) = email else {
+            return Ok(ReservedEmail::NONE);
+        };
+        let folded = folded_email(email)?;
+        match self.reserve(email, id, now).await? {
+            true => Ok(ReservedEmail::of(folded)),
+            false => Err(UserError::EmailTaken),
+        }
+    }
+
+    /// Frees the address that an account had before a change.
+    ///
+    /// # Errors
+    /// The store's.
+    pub(crate) async fn release_email(
+        &self,
+        before: &User,
+        after: &User,
+        now: u64,
+    ) -> Result<(), UserError> {
+        for name in before.email.iter().flat_map(|email| spellings(email)) {
+            if !is_name_of(&name, after) {
+                self.release(&name, &after.id, now).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Removes the account, its credentials and its names. The caller revokes what the user holds.
@@ -276,6 +380,8 @@ impl Local {
     /// [`UserError::NotFound`], [`UserError::Conflict`], the store's.
     pub async fn remove(&self, id: &str, now: u64) -> Result<User, UserError> {
         let removed = self.update(id, now, |found| {
+            // Behind a removal nobody can look up whose id it was.
+            signet_audit::name_target(id, &found.user.username);
             let credentials = found.user.credentials.iter();
             let keys = credentials.map(|name| name.key(id));
             let keys = keys.chain(found.user.link.as_ref().map(|link| link.key()));
@@ -285,20 +391,23 @@ impl Local {
                 .iter()
                 .filter_map(crate::credential::lead);
             let keys = keys.chain(linked);
+            let mut then: Vec<Op> = keys.map(|key| Op::Delete { key }).collect();
+            let room = MAX_THEN.saturating_sub(then.len());
+            then.extend(group_marks(&found.user.groups, &[]).into_iter().take(room));
             let change = Change {
                 // A credential that was added since has changed the version: none is left behind.
                 first: Op::Remove {
                     key: user_key(id),
                     version: found.version,
                 },
-                then: keys.map(|key| Op::Delete { key }).collect(),
+                then,
             };
             Ok((found.user, change))
         });
         let (_, user) = removed.await?;
         for name in [Some(&*user.username), user.email.as_deref()] {
-            if let Some(folded) = name.and_then(fold) {
-                self.release(&folded, id, now).await?;
+            for spelled in name.map(spellings).unwrap_or_default() {
+                self.release(&spelled, id, now).await?;
             }
         }
         Ok(user)
@@ -380,44 +489,86 @@ impl Local {
         Ok(row.and_then(|row| String::from_utf8(row.value).ok()))
     }
 
-    /// Whether the name is now `id`'s.
-    pub(crate) async fn reserve(
+    /// Who has a name in this spelling. The record decides: a row that was left behind names
+    /// nobody.
+    pub(crate) async fn holder_of(
         &self,
-        folded: &str,
-        id: &str,
+        spelled: &str,
         now: u64,
-    ) -> Result<bool, UserError> {
+    ) -> Result<Option<User>, UserError> {
+        let Some(id) = self.owner_of(spelled, now).await? else {
+            return Ok(None);
+        };
+        let user = self.by_id(&id, now).await?;
+        Ok(user.filter(|user| is_name_of(spelled, user)))
+    }
+
+    /// Keeps a name for `id` until the change that gives it to the account ([`claimed`]) or, where
+    /// none comes, for [`RESERVED_FOR`]: until then nobody takes it over, though no account has it.
+    /// Whether it is kept; not where an account has it, in whatever spelling.
+    pub(crate) async fn reserve(&self, name: &str, id: &str, now: u64) -> Result<bool, UserError> {
+        let Some(folded) = fold(name) else {
+            return Ok(false);
+        };
+        for spelled in spellings(name).iter().filter(|one| **one != folded) {
+            if self
+                .holder_of(spelled, now)
+                .await?
+                .is_some_and(|user| user.id != id)
+            {
+                return Ok(false);
+            }
+        }
+        let (key, value) = (lookup_key(&folded), id.as_bytes().to_vec());
+        let end = Some(now + RESERVED_FOR);
         let insert = Op::Insert {
-            key: lookup_key(folded),
-            value: id.as_bytes().to_vec(),
-            end: None,
+            key: key.clone(),
+            value: value.clone(),
+            end,
         };
-        let outcome = self.store.commit(only(insert), now).await?;
-        let Outcome::Refused(Some(row)) = outcome else {
-            return Ok(matches!(outcome, Outcome::Done { .. }));
+        // The account's own change carries the audit record of what is done: what is refused after
+        // this must not be recorded as done.
+        let kept = signet_audit::outside_act(self.store.commit(only(insert), now));
+        let Outcome::Refused(row) = kept.await? else {
+            return Ok(true);
         };
-        if row.value == id.as_bytes() {
+        let Some(row) = row else {
+            return Ok(false);
+        };
+        if row.value == value {
             return Ok(true);
         }
-        let owner = String::from_utf8_lossy(&row.value).into_owned();
-        if self.still_holds(&owner, folded, now).await? {
+        // Somebody is about to have it, or has it.
+        if row.end.is_some() || self.holder_of(&folded, now).await?.is_some() {
             return Ok(false);
         }
         let take_over = Op::Replace {
-            key: lookup_key(folded),
+            key,
             version: row.version,
-            value: id.as_bytes().to_vec(),
-            end: None,
+            value,
+            end,
         };
-        let outcome = self.store.commit(only(take_over), now).await?;
-        Ok(matches!(outcome, Outcome::Done { .. }))
+        let taken = signet_audit::outside_act(self.store.commit(only(take_over), now));
+        Ok(taken.await?.is_done())
     }
 
-    async fn still_holds(&self, owner: &str, folded: &str, now: u64) -> Result<bool, UserError> {
-        let owner = self.by_id(owner, now).await?;
-        Ok(owner.is_some_and(|user| is_name_of(folded, &user)))
+    /// Makes a name lead to an account that has it already, where it leads to nobody. Whether it
+    /// does now.
+    pub(crate) async fn claim(&self, name: &str, id: &str, now: u64) -> Result<bool, UserError> {
+        let Some(folded) = fold(name) else {
+            return Ok(false);
+        };
+        if self.owner_of(&folded, now).await?.as_deref() == Some(id) {
+            return Ok(true);
+        }
+        if !self.reserve(name, id, now).await? {
+            return Ok(false);
+        }
+        let outcome = self.store.commit(only(claimed(&folded, id)), now).await?;
+        Ok(outcome.is_done())
     }
 
+    /// Frees a name that is an account's.
     pub(crate) async fn release(&self, folded: &str, id: &str, now: u64) -> Result<(), UserError> {
         let key = lookup_key(folded);
         let Some(row) = self.store.get(&key, now).await? else {
@@ -428,8 +579,9 @@ impl Local {
                 key,
                 version: row.version,
             };
-            // Refused: somebody else has it now, and keeps it.
-            self.store.commit(only(remove), now).await?;
+            // Refused: somebody else has it now, and keeps it. No act is done by this change: of an
+            // account that was not made, it must not carry the record that it was.
+            signet_audit::outside_act(self.store.commit(only(remove), now)).await?;
         }
         Ok(())
     }
@@ -437,8 +589,9 @@ impl Local {
 
 /// Whether the folded text is the user's name or address.
 fn is_name_of(folded: &str, user: &User) -> bool {
-    fold(&user.username).as_deref() == Some(folded)
-        || user.email.as_deref().and_then(fold).as_deref() == Some(folded)
+    let names = [Some(&*user.username), user.email.as_deref()];
+    let mut names = names.into_iter().flatten();
+    names.any(|name| spellings(name).iter().any(|own| own == folded))
 }
 
 fn only(first: Op) -> Change {
@@ -537,6 +690,116 @@ mod tests {
         users.store.commit(only(stale), 1).await.unwrap();
         assert_eq!(users.by_login("alice", 1).await.unwrap(), None);
         users.create(new("alice", None), 1).await.unwrap();
+    }
+
+    // An account is about to have it: until its change came, or could not come any more, nobody
+    // else takes it.
+    #[tokio::test]
+    async fn a_name_that_is_kept_is_nobody_elses() {
+        let users = users();
+        assert!(users.reserve("Alice", "one", 1).await.unwrap());
+        assert!(users.reserve("alice", "one", 1).await.unwrap());
+        assert!(!users.reserve("alice", "two", RESERVED_FOR).await.unwrap());
+        assert_eq!(users.by_login("alice", 1).await.unwrap(), None);
+        let taken = users.create(new("alice", None), RESERVED_FOR).await;
+        assert!(matches!(taken, Err(UserError::UsernameTaken)));
+        let later = 1 + RESERVED_FOR;
+        users.create(new("alice", None), later).await.unwrap();
+        assert!(!users.reserve("alice", "one", later).await.unwrap());
+    }
+
+    /// An account of a version whose fold was another: its rows are as they were written then.
+    async fn of_another_fold(users: &Local, name: &str, row: &str) -> User {
+        let user = User {
+            username: name.into(),
+            ..User::plain(new_id(), 1)
+        };
+        let record = Op::Insert {
+            key: user_key(&user.id),
+            value: encode(&user),
+            end: None,
+        };
+        let rows = only(record).then(claimed(row, &user.id));
+        users.store.commit(rows, 1).await.unwrap();
+        user
+    }
+
+    #[tokio::test]
+    async fn an_account_is_found_under_the_fold_of_its_time() {
+        let users = users();
+        let fish = of_another_fold(&users, "\u{fb01}sh", "\u{fb01}sh").await;
+        // First under its row, and then, because nobody else had it, under what it is now.
+        assert_eq!(users.by_login("fish", 1).await.unwrap(), None);
+        let taken = users.create(new("\u{fb01}sh", None), 1).await;
+        assert!(matches!(taken, Err(UserError::Username)));
+        for typed in ["\u{fb01}sh", "\u{fb01}SH", "fish"] {
+            let found = users.by_login(typed, 1).await.unwrap();
+            assert_eq!(found.unwrap().id, fish.id, "{typed}");
+        }
+        let taken = users.create(new("fish", None), 1).await;
+        assert!(matches!(taken, Err(UserError::UsernameTaken)));
+        users.remove(&fish.id, 2).await.unwrap();
+        let rows = users.store.page(Table::UserLookup, None, 9, 2).await;
+        assert_eq!(rows.unwrap(), []);
+        // Two who are one now: each goes on with what they type.
+        let composed = of_another_fold(&users, "zo\u{eb}", "zo\u{eb}").await;
+        let marked = of_another_fold(&users, "zoe\u{308}", "zoe\u{308}").await;
+        for (typed, id) in [("zo\u{eb}", &composed.id), ("zoe\u{308}", &marked.id)] {
+            let found = users.by_login(typed, 1).await.unwrap();
+            assert_eq!(found.unwrap().id, *id);
+        }
+    }
+
+    #[tokio::test]
+    async fn an_address_is_kept_and_found_in_its_one_spelling() {
+        let users = users();
+        let ann = users
+            .create(new("ann", Some("Ann@M\u{fc}nchen.example")), 1)
+            .await
+            .unwrap();
+        assert_eq!(ann.email.as_deref(), Some("ann@xn--mnchen-3ya.example"));
+        for typed in ["ann@m\u{fc}nchen.example", "ANN@XN--MNCHEN-3YA.example"] {
+            let found = users.by_login(typed, 1).await.unwrap();
+            assert_eq!(found.unwrap().id, ann.id, "{typed}");
+            let taken = users.create(new("bob", Some(typed)), 1).await;
+            assert!(matches!(taken, Err(UserError::EmailTaken)), "{typed}");
+        }
+        // As an earlier version wrote it.
+        let old = User {
+            email: Some("Old@N\u{f6}rd.example".into()),
+            ..of_another_fold(&users, "old", "old").await
+        };
+        let put = Op::Put {
+            key: user_key(&old.id),
+            value: encode(&old),
+            end: None,
+        };
+        let rows = only(put).then(claimed("old@n\u{f6}rd.example", &old.id));
+        users.store.commit(rows, 1).await.unwrap();
+        for typed in ["old@xn--nrd-sna.example", "old@n\u{f6}rd.example"] {
+            let found = users.by_login(typed, 1).await.unwrap();
+            assert_eq!(found.unwrap().id, old.id, "{typed}");
+            let taken = users.set_email(&ann.id, Some(typed), true, 2).await;
+            assert!(matches!(taken, Err(UserError::EmailTaken)), "{typed}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_new_account_is_there_whole_or_not_at_all() {
+        let users = users();
+        let more = NewUser {
+            external_id: Some("x".into()),
+            disabled: true,
+            ..new("bob", Some("b@example.test"))
+        };
+        let bob = users.create(more, 1).await.unwrap();
+        assert_eq!(
+            (bob.enabled, bob.external_id.as_deref()),
+            (false, Some("x"))
+        );
+        // Its rows are its own for good.
+        let rows = users.store.page(Table::UserLookup, None, 9, 1).await;
+        assert!(rows.unwrap().iter().all(|(_, row)| row.end.is_none()));
     }
 
     #[tokio::test]

@@ -25,7 +25,7 @@ const DONE: &[u8] = b"done";
 const PAGE: usize = 256;
 /// For how long a claimed notice is another node's to leave alone, seconds.
 pub const LEASE: u64 = 60;
-/// For how long what became of a notice is shown, seconds.
+/// For how long the outcome of a notice is shown, seconds.
 const SHOWN_FOR: u64 = 7 * 86_400;
 /// Beyond this no notice waits, seconds: attempts have a bound, and a watch follows its session.
 const WAITS_AT_MOST: u64 = 400 * 86_400;
@@ -63,7 +63,7 @@ pub struct Notice {
     pub made_at: u64,
     /// How often it was sent.
     pub attempts: u32,
-    /// What came of the last attempt.
+    /// The result of the last attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<String>,
     /// When it was last sent.
@@ -398,7 +398,7 @@ impl Claimed {
         self.replace(store, None, now).await
     }
 
-    /// What came of sending it: Ok, or why not. It is sent again later, up to [`MAX_SENT`] times;
+    /// The result of sending it: Ok, or why not. It is sent again later, up to [`MAX_SENT`] times;
     /// not where `hopeless`.
     ///
     /// # Errors

@@ -43,7 +43,7 @@ pub struct Person {
 }
 
 /// What Signet itself keeps of a directory's people, and may therefore change. Everything else is
-/// the directory's, is taken over anew at each login, and is changed there.
+/// the directory's, is taken over again at each login, and is changed there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
     /// Passwords: they are set and checked here, and the directory is not asked for them.
@@ -81,7 +81,7 @@ impl Capabilities {
     };
 }
 
-/// What became of a password.
+/// The outcome of a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PasswordVerdict {
     /// It is theirs.

@@ -185,7 +185,7 @@ impl PasswordPool {
             }
             // What came with an import may be cheaper than what nobody's password costs: a guess at
             // it costs both, so that it is not told apart by being fast. A right one is hashed
-            // anew.
+            // again.
             let right = foreign::verify(typed, &stored);
             if !right {
                 signet_crypto::password::verify(typed, &stand_in);

@@ -12,8 +12,14 @@ use crate::credential::{CredentialKind, CredentialName};
 use crate::error::UserError;
 use crate::unknown::Unknown;
 
+/// Seconds for which groups of an identity provider count where their record has no end.
+const YEAR: u64 = 365 * 86_400;
+
 /// Longest value of one profile claim in bytes.
 const MAX_CLAIM_BYTES: usize = 1024;
+
+/// Most groups that an account is put into; those around them aside.
+pub const MAX_USER_GROUPS: usize = 256;
 
 /// A user's record, as stored. Times are Unix seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,12 +61,22 @@ pub struct User {
     /// The invitation that the person has not accepted yet: a link of an earlier one is not it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invitation: Option<Invitation>,
+    /// Somebody was invited to take the account over, and has not: see [`User::awaits_its_person`].
+    /// A withdrawn invitation leaves it so.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub invited: bool,
+    /// The next login has to accept the realm's terms before a session begins, where it has any.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub must_accept_terms: bool,
     /// The terms that the person has accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms: Option<AcceptedTerms>,
     /// The account is to be erased; until then it is as a disabled one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletion: Option<Deletion>,
+    /// How far the deletion has come.
+    #[serde(default, skip_serializing_if = "DeletionStage::is_asked")]
+    pub deletion_stage: DeletionStage,
     /// The rest of the profile.
     #[serde(default)]
     pub profile: Profile,
@@ -73,6 +89,9 @@ pub struct User {
     /// Names of the groups that the person's directory has them in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups_outside: Vec<String>,
+    /// Unix seconds from which `groups_outside` counts no more, where an identity provider said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups_outside_until: Option<u64>,
     /// Ids of the roles that the account was given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<String>,
@@ -92,15 +111,39 @@ fn is_false(is: &bool) -> bool {
 
 impl User {
     /// The account as it is at a time, Unix seconds: one that has expired, or is to be erased, is
-    /// not enabled.
+    /// not enabled, and groups that an identity provider named too long ago are none.
     pub(crate) fn at(mut self, now: u64) -> User {
         self.enabled &= self.expires_at.is_none_or(|end| now < end) && self.deletion.is_none();
+        if !self.groups_outside.is_empty() && self.link.is_none() {
+            // A record of an earlier version does not say when: its last change is not before.
+            let until = self.groups_outside_until;
+            let until = until.unwrap_or(self.updated_at.saturating_add(YEAR));
+            if until <= now {
+                self.groups_outside.clear();
+            }
+        }
         self
+    }
+
+    /// Whether the account was made for somebody who was invited to take it over, and nobody has:
+    /// neither by the invitation, nor was it given a credential since. Until then its address
+    /// opens nothing, for it is not known whose mailbox that is.
+    pub fn awaits_its_person(&self) -> bool {
+        let was_invited = self.invited || self.invitation.is_some();
+        was_invited && self.credentials.is_empty() && self.link.is_none()
     }
 
     /// Whether the account has a credential of this kind.
     pub fn has(&self, kind: CredentialKind) -> bool {
         self.credentials.iter().any(|name| name.kind == kind)
+    }
+
+    /// The account as if it did not have this credential.
+    #[must_use]
+    pub fn without(&self, name: &CredentialName) -> User {
+        let mut user = self.clone();
+        user.credentials.retain(|held| held != name);
+        user
     }
 
     /// The ids of the account's credentials of this kind.
@@ -129,6 +172,27 @@ pub struct Deletion {
     pub asked_at: u64,
     /// Unix seconds at which it is erased.
     pub erase_at: u64,
+}
+
+/// How far a deletion has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeletionStage {
+    /// It was asked for, and nobody has been told.
+    #[default]
+    Asked,
+    /// The person was told, and how to keep the account.
+    Told,
+    /// Its time has come: nobody keeps the account any more.
+    Erasing,
+}
+
+impl DeletionStage {
+    // What `skip_serializing_if` calls has a reference.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
+    fn is_asked(&self) -> bool {
+        *self == DeletionStage::Asked
+    }
 }
 
 /// Terms that a person has accepted.

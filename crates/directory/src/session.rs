@@ -17,6 +17,7 @@ use signet_jose::base64url;
 use signet_oauth::authorize::acr;
 use signet_oauth::settings::Settings;
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
+use std::collections::BTreeMap;
 
 /// Longest piece of a `User-Agent` that is kept, in bytes.
 const MAX_AGENT_BYTES: usize = 256;
@@ -24,10 +25,31 @@ const MAX_AGENT_BYTES: usize = 256;
 pub const MAX_LISTED: usize = 256;
 /// Ends of sessions that are written at once.
 const AT_ONCE: usize = 64;
+/// How often a row that other requests write at the same time is tried.
+const MAX_TRIES: usize = 4;
 
 signet_revocation::id_of_16_bytes! {
     /// The secret id of a session; it is in the sealed cookie and in the row's key.
     SessionId, secret
+}
+
+/// A method that was shown, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// A name of `signet_oauth::authorize::acr::METHODS`.
+    pub method: String,
+    /// Unix seconds.
+    pub at: u64,
+}
+
+impl Shown {
+    /// This method, at this time (Unix seconds).
+    pub fn new(method: impl Into<String>, at: u64) -> Shown {
+        Shown {
+            method: method.into(),
+            at,
+        }
+    }
 }
 
 /// A session's row. Times are Unix seconds.
@@ -47,6 +69,14 @@ pub struct SessionRow {
     /// version that had only `amr`.
     #[serde(default)]
     pub methods: Vec<String>,
+    /// When each method was shown. One that is not in it was shown at `auth_time`: rows of earlier
+    /// versions have one time for all.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub shown_at: BTreeMap<String, u64>,
+    /// When a factor was added in this session, after everything else that the account has was
+    /// shown: it is not asked for at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub factor_added_at: Option<u64>,
     /// When it began.
     pub created_at: u64,
     /// Unix milliseconds of the last login, to compare with the user's revocation epoch.
@@ -59,7 +89,7 @@ pub struct SessionRow {
     pub user_agent: String,
     /// The address of the last login.
     pub address: String,
-    /// The session at an identity provider that it came of.
+    /// The session at an identity provider that it was derived from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upstream: Option<Upstream>,
     /// What a later version wrote.
@@ -93,6 +123,13 @@ impl SessionRow {
         }
     }
 
+    /// The methods, each with the time when it was shown.
+    pub fn shown(&self) -> Vec<Shown> {
+        let at = |name: &str| self.shown_at.get(name).copied().unwrap_or(self.auth_time);
+        let methods = self.methods().into_iter();
+        methods.map(|name| Shown::new(name, at(name))).collect()
+    }
+
     /// What the protocol's rules see of it.
     pub fn facts(&self) -> signet_oauth::session::Session {
         signet_oauth::session::Session {
@@ -124,22 +161,22 @@ pub struct Login<'a> {
     pub user_id: &'a str,
     /// What was reached.
     pub acr: &'a str,
-    /// How: names of `signet_oauth::authorize::acr::METHODS`.
-    pub methods: &'a [&'a str],
+    /// How, the latest first.
+    pub shown: &'a [Shown],
     /// The browser's `User-Agent`.
     pub user_agent: &'a str,
     /// Where it came from.
     pub address: String,
     /// Unix milliseconds.
     pub now_ms: u64,
-    /// When the person showed it, where that was before now: at an identity provider. Unix seconds.
+    /// The moment that the session bears, Unix milliseconds: compared with the epoch of a
+    /// revocation.
+    pub issue_ms: u64,
+    /// When the person showed who they are, where that was before now: at an identity provider, or
+    /// in the session before. Unix seconds.
     pub auth_time: Option<u64>,
-    /// The session at an identity provider that it comes of.
+    /// The session at an identity provider that it was derived from.
     pub upstream: Option<Upstream>,
-}
-
-fn owned(names: &[&str]) -> Vec<String> {
-    names.iter().map(|&name| name.to_owned()).collect()
 }
 
 fn key_of(id: &SessionId) -> Key {
@@ -174,6 +211,8 @@ pub async fn begin(
 ) -> Result<Found, StoreError> {
     let now = login.now_ms / 1000;
     let same = before.filter(|before| before.row.user_id == login.user_id);
+    let methods: Vec<&str> = login.shown.iter().map(|shown| &*shown.method).collect();
+    let times = login.shown.iter();
     let row = SessionRow {
         sid: match same {
             Some(before) => before.row.sid.clone(),
@@ -182,10 +221,14 @@ pub async fn begin(
         user_id: login.user_id.to_owned(),
         auth_time: login.auth_time.map_or(now, |time| time.min(now)),
         acr: login.acr.to_owned(),
-        amr: owned(&acr::amr(login.methods)),
-        methods: owned(login.methods),
+        amr: acr::amr(&methods).into_iter().map(str::to_owned).collect(),
+        shown_at: times
+            .map(|one| (one.method.clone(), one.at.min(now)))
+            .collect(),
+        methods: methods.into_iter().map(str::to_owned).collect(),
+        factor_added_at: same.and_then(|before| before.row.factor_added_at),
         created_at: same.map_or(now, |before| before.row.created_at),
-        login_ms: login.now_ms,
+        login_ms: login.issue_ms,
         last_seen: now,
         ends_at: now.saturating_add(settings.session_absolute_lifetime),
         user_agent: cut(login.user_agent, MAX_AGENT_BYTES),
@@ -213,7 +256,8 @@ pub async fn begin(
 }
 
 /// Begins a session in the place of one whose person has just ended everything of their account:
-/// what they have shown still counts, and nothing else is the same. `now_ms`: Unix milliseconds.
+/// what they have shown still counts, and nothing else is the same. `now_ms`: Unix milliseconds;
+/// `issue_ms`: the moment that the session bears.
 ///
 /// # Errors
 /// The store's.
@@ -222,12 +266,13 @@ pub async fn begin_anew(
     settings: &Settings,
     before: &SessionRow,
     now_ms: u64,
+    issue_ms: u64,
 ) -> Result<Found, StoreError> {
     let now = now_ms / 1000;
     let row = SessionRow {
         sid: base64url::encode(&signet_crypto::random::id::<16>()),
         created_at: now,
-        login_ms: now_ms,
+        login_ms: issue_ms,
         last_seen: now,
         ..before.clone()
     };
@@ -306,13 +351,49 @@ pub async fn touch(
     }
     let mut row = found.row.clone();
     row.last_seen = now;
-    let end = Some(end_of(&row, settings));
+    // Refused: the session was ended in between, and stays ended.
+    rewrite(store, settings, found, &row, now).await.map(drop)
+}
+
+/// Notes that a factor was added in this session ([`SessionRow::factor_added_at`]). Where others
+/// write the row all the time nothing is noted, and the person is asked for the factor.
+///
+/// # Errors
+/// The store's.
+pub async fn note_factor(
+    store: &dyn Store,
+    settings: &Settings,
+    id: &SessionId,
+    now: u64,
+) -> Result<(), StoreError> {
+    for _ in 0..MAX_TRIES {
+        let Some(found) = find(store, id, now).await? else {
+            return Ok(());
+        };
+        let mut row = found.row.clone();
+        row.factor_added_at = Some(now);
+        let written = rewrite(store, settings, &found, &row, now).await?;
+        if written.is_done() {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Puts `row` in the place of what was found, if that is still there.
+async fn rewrite(
+    store: &dyn Store,
+    settings: &Settings,
+    found: &Found,
+    row: &SessionRow,
+    now: u64,
+) -> Result<Outcome, StoreError> {
+    let end = Some(end_of(row, settings));
     let change = Change {
-        // A compare: a session that was ended in between stays ended.
         first: Op::Replace {
             key: key_of(&found.id),
             version: found.version,
-            value: encode(&row),
+            value: encode(row),
             end,
         },
         then: vec![Op::Put {
@@ -321,7 +402,7 @@ pub async fn touch(
             end,
         }],
     };
-    store.commit(change, now).await.map(drop)
+    store.commit(change, now).await
 }
 
 /// Ends one session. The caller revokes its `sid`, so that tokens end too.
@@ -486,5 +567,60 @@ pub fn browser_name(user_agent: &str) -> String {
         (Some(browser), Some(system)) => format!("{browser} on {system}"),
         (Some(browser), None) => browser.to_owned(),
         _ => "A browser".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use signet_store::MemoryStore;
+
+    fn login(shown: &[Shown], now: u64) -> Login<'_> {
+        Login {
+            user_id: "u",
+            acr: acr::PASSWORD,
+            shown,
+            user_agent: "",
+            address: String::new(),
+            now_ms: now * 1000,
+            issue_ms: now * 1000,
+            auth_time: None,
+            upstream: None,
+        }
+    }
+
+    #[tokio::test]
+    async fn each_method_keeps_its_own_time_when_a_session_goes_on() {
+        let (store, settings) = (MemoryStore::new(), Settings::new("https://id.example"));
+        let password = Shown::new("password", 1000);
+        let first = login(std::slice::from_ref(&password), 1000);
+        let found = begin(&store, &settings, None, &first).await.unwrap();
+        let both = [Shown::new("totp", 1500), password];
+        let second = login(&both, 1500);
+        let found = begin(&store, &settings, Some(&found), &second)
+            .await
+            .unwrap();
+        assert_eq!(found.row.shown(), both);
+        assert_eq!(found.row.methods, ["totp", "password"]);
+        assert_eq!(found.row.auth_time, 1500);
+        note_factor(&store, &settings, &found.id, 1600)
+            .await
+            .unwrap();
+        let read = find(&store, &found.id, 1600).await.unwrap().unwrap();
+        assert_eq!(read.row.factor_added_at, Some(1600));
+        assert_eq!(read.row.shown(), both);
+    }
+
+    #[test]
+    fn methods_in_a_row_of_an_earlier_version_have_the_time_of_its_login() {
+        let row = r#"{"sid":"s","user_id":"u","auth_time":1000,"acr":"a","amr":["pwd"],
+            "created_at":900,"login_ms":1000000,"last_seen":1000,"ends_at":2000,
+            "user_agent":"","address":""}"#;
+        let mut row = decode(row.as_bytes()).unwrap();
+        assert_eq!(row.shown(), [Shown::new("password", 1000)]);
+        row.methods = vec!["totp".to_owned(), "password".to_owned()];
+        row.shown_at.insert("password".to_owned(), 400);
+        let shown = [Shown::new("totp", 1000), Shown::new("password", 400)];
+        assert_eq!(row.shown(), shown);
     }
 }

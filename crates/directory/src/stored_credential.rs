@@ -110,7 +110,7 @@ impl User {
 }
 
 impl UserDraft {
-    /// Adds a credential, or writes one of this name anew. Not the password: see
+    /// Adds a credential, or writes one of this name again. Not the password: see
     /// [`UserDraft::set_password`].
     pub fn put_credential(&mut self, credential: &StoredCredential) {
         self.put(credential.name.clone(), credential.encode());
@@ -197,7 +197,7 @@ impl Accounts {
         Ok(outcome.is_done())
     }
 
-    /// A page of everybody's credentials of a kind, for who seals them anew; never on a request's
+    /// A page of everybody's credentials of a kind, for who seals them again; never on a request's
     /// way. With where the next page begins; none: this was the last.
     ///
     /// # Errors

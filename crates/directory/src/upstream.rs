@@ -16,7 +16,7 @@ use crate::credential::{CredentialKind, CredentialName, MAX_CREDENTIALS, lead_of
 use crate::draft::{UserDraft, encode, rewritten, user_key};
 use crate::error::UserError;
 use crate::local::{MAX_TRIES, NewUser, new_id};
-use crate::name::{folded_email, folded_username};
+use crate::name::{claimed, fold, folded_email, folded_username, made_username};
 use crate::record::{User, hex};
 use crate::stored_credential::StoredCredential;
 
@@ -64,7 +64,7 @@ fn credential(id: String) -> CredentialName {
     }
 }
 
-/// What became of a link.
+/// The outcome of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Linked {
     /// It leads to this account now.
@@ -99,35 +99,92 @@ impl Accounts {
             return Err(StoreError::Corrupt("link of a provider's person".into()).into());
         };
         let user = self.by_id(&user_id, now).await?;
-        Ok(user.filter(|user| user.credentials.contains(&credential(id))))
+        let user = user.filter(|user| user.credentials.contains(&credential(id)));
+        match user {
+            Some(user) => Box::pin(self.named(user, now)).await.map(Some),
+            None => Ok(None),
+        }
     }
 
-    /// Makes an account for a provider's person who has none. The link is inserted once, together
-    /// with the account: of racing first logins all get the same one. A name that is taken gets
-    /// something behind it, an address that is taken is left out.
+    /// The account with a name that leads to it. Before an account and its names were one change, a
+    /// crash left accounts whose name was free for others: such a name becomes the account's now,
+    /// or, where somebody has it, the account gets another.
+    async fn named(&self, user: User, now: u64) -> Result<User, UserError> {
+        let local = self.local();
+        if user.link.is_some() {
+            return Ok(user);
+        }
+        let holder = match fold(&user.username) {
+            Some(folded) => local.holder_of(&folded, now).await?,
+            None => None,
+        };
+        if holder.is_some_and(|holder| holder.id == user.id) {
+            return Ok(user);
+        }
+        // As an earlier version wrote it.
+        let found = local.by_login(&user.username, now).await?;
+        if found.is_some_and(|found| found.id == user.id)
+            || local.claim(&user.username, &user.id, now).await?
+        {
+            return Ok(user);
+        }
+        for _ in 0..MAX_TRIES {
+            let username = made_username(&user.username, &|_| false);
+            if !local.reserve(&username, &user.id, now).await? {
+                continue;
+            }
+            let named = local.update(&user.id, now, |found| {
+                let (user, mut change) = rewritten(found, now, |draft| {
+                    draft.user.username.clone_from(&username)
+                })?;
+                let folded = folded_username(&username)?;
+                change.then.push(claimed(&folded, &user.id));
+                Ok((user, change))
+            });
+            return Ok(named.await?.1.at(now));
+        }
+        Err(UserError::Conflict)
+    }
+
+    /// Makes an account for a provider's person who has none: the account, its link and its names
+    /// are one change. The link decides, so that of racing first logins all get the same account.
+    /// The user name is made of `new.username` ([`made_username`]); an address that is taken is
+    /// left out. `is_somebodys`: which names clients and groups have.
     ///
     /// # Errors
     /// What is wrong with the profile; and the store's.
     pub async fn create_linked(
         &self,
         new: NewUser,
+        is_somebodys: &(dyn Fn(&str) -> bool + Sync),
         link: &UpstreamLink,
         now: u64,
     ) -> Result<User, UserError> {
-        let id = link.id();
+        let (id, local) = (link.id(), self.local());
+        new.profile.check()?;
         for _ in 0..MAX_TRIES {
-            let there = self.local().store.get(&lead_of(&id), now).await?;
+            let there = local.store.get(&lead_of(&id), now).await?;
             if there.is_some()
                 && let Some(user) = self.by_upstream(&link.issuer, &link.subject, now).await?
             {
                 return Ok(user);
             }
             let mut draft = UserDraft::new(User::plain(new_id(), now));
-            draft.user.username = self.free_name(&new.username, now).await?;
-            draft.user.profile = new.profile.clone();
-            draft.user.profile.check()?;
-            draft.put_credential(&row(link));
             let user_id = draft.user.id.clone();
+            let username = made_username(&new.username, is_somebodys);
+            if self.is_outside(&username).await? || !local.reserve(&username, &user_id, now).await?
+            {
+                continue;
+            }
+            let email = self
+                .free_address(new.email.as_deref(), &user_id, now)
+                .await?;
+            draft.user.email_verified = new.email_verified && email.is_some();
+            draft.user.email.clone_from(&email);
+            draft.user.profile = new.profile.clone();
+            draft.put_credential(&row(link));
+            let names = [Some(folded_username(&username)?), email];
+            draft.user.username = username;
             let value = user_id.as_bytes().to_vec();
             let first = match there {
                 None => Op::Insert {
@@ -148,68 +205,37 @@ impl Accounts {
                 end: None,
             }];
             then.extend(draft.credentials());
-            let Outcome::Done { .. } = self
-                .local()
+            then.extend(names.iter().flatten().map(|name| claimed(name, &user_id)));
+            if local
                 .store
                 .commit(Change { first, then }, now)
                 .await?
-            else {
-                continue;
-            };
-            return self.name(draft.user, &new, now).await;
+                .is_done()
+            {
+                return Ok(draft.user);
+            }
+            for name in names.iter().flatten() {
+                local.release(name, &user_id, now).await?;
+            }
         }
         Err(UserError::Conflict)
     }
 
-    /// A user name like this one that nobody has at the moment.
-    async fn free_name(&self, wanted: &str, now: u64) -> Result<String, UserError> {
-        for attempt in 0..MAX_TRIES {
-            let name = match attempt {
-                0 => wanted.to_owned(),
-                _ => with_digits(wanted),
-            };
-            if folded_username(&name).is_ok() && self.by_login(&name, now).await?.is_none() {
-                return Ok(name);
-            }
-        }
-        Ok(format!("person-{}", digits()))
-    }
-
-    /// Reserves the names of an account that was just made.
-    async fn name(&self, user: User, new: &NewUser, now: u64) -> Result<User, UserError> {
-        let local = self.local();
-        let mut username = user.username.clone();
-        let mut named = false;
-        for _ in 0..MAX_TRIES {
-            if local
-                .reserve(&folded_username(&username)?, &user.id, now)
-                .await?
-            {
-                named = true;
-                break;
-            }
-            username = with_digits(&new.username);
-        }
-        if !named {
-            return Err(UserError::Conflict);
-        }
-        let email = match &new.email {
-            Some(email) => {
-                let folded = folded_email(email)?;
-                let free =
-                    !self.is_outside(email).await? && local.reserve(&folded, &user.id, now).await?;
-                free.then(|| email.trim().to_owned())
-            }
-            None => None,
+    /// The address in its one spelling, kept for an account that is being made; none where somebody
+    /// has it.
+    async fn free_address(
+        &self,
+        email: Option<&str>,
+        user_id: &str,
+        now: u64,
+    ) -> Result<Option<String>, UserError> {
+        let Some(email) = email else {
+            return Ok(None);
         };
-        let changed = local.update(&user.id, now, |found| {
-            rewritten(found, now, |draft| {
-                draft.user.username = username.clone();
-                draft.user.email_verified = new.email_verified && email.is_some();
-                draft.user.email = email.clone();
-            })
-        });
-        Ok(changed.await?.1)
+        let folded = folded_email(email)?;
+        let is_free =
+            !self.is_outside(email).await? && self.local().reserve(email, user_id, now).await?;
+        Ok(is_free.then_some(folded))
     }
 
     /// Links a provider's person to an account whose owner has proven both.
@@ -294,6 +320,7 @@ impl Accounts {
             let changed = self.change_found(found, now, |draft| {
                 draft.take_away(name);
                 draft.user.groups_outside.clear();
+                draft.user.groups_outside_until = None;
             });
             if let Some(user) = changed.await? {
                 // Behind it: a row without its credential leads nowhere.
@@ -329,22 +356,114 @@ impl Accounts {
     }
 }
 
-fn digits() -> String {
-    format!("{:06}", signet_crypto::random::below(1_000_000))
-}
-
-/// The name with something behind it that fits.
-fn with_digits(name: &str) -> String {
-    let kept: String = name.chars().take(48).collect();
-    format!("{kept}-{}", digits())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::name::lookup_key;
     use crate::passwords::{PasswordOptions, PasswordPool};
-    use signet_store::{MemoryStore, Table};
+    use signet_store::{Layer, MemoryStore, Store, StoreFuture, Table};
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// A process that is killed: so many changes are made, and no more.
+    struct Killed {
+        store: Arc<MemoryStore>,
+        left: AtomicUsize,
+    }
+
+    impl Layer for Killed {
+        fn inner(&self) -> &dyn Store {
+            &*self.store
+        }
+        fn commit(&self, change: Change, now: u64) -> StoreFuture<'_, Outcome> {
+            let before = self.left.load(Ordering::Relaxed);
+            if before == 0 {
+                return Box::pin(async { Err(StoreError::Unavailable("killed".into())) });
+            }
+            self.left.store(before - 1, Ordering::Relaxed);
+            self.store.commit(change, now)
+        }
+    }
+
+    fn over(store: Arc<dyn Store>) -> Accounts {
+        let pool = PasswordPool::new(PasswordOptions::default());
+        Accounts::new(store, Arc::new(pool), Vec::new())
+    }
+
+    fn killed(store: &Arc<MemoryStore>, left: usize) -> Accounts {
+        over(Arc::new(Killed {
+            store: Arc::clone(store),
+            left: AtomicUsize::new(left),
+        }))
+    }
+
+    // MP7: a crash left an account without its address, or with a name that was free.
+    #[tokio::test]
+    async fn an_account_of_a_first_login_is_there_whole_or_not_at_all() {
+        let mut whole = 0;
+        for left in 0..6 {
+            let store = Arc::new(MemoryStore::new());
+            let wanted = || new("ann", Some("ann@corp.example"));
+            let made = killed(&store, left)
+                .create_linked(wanted(), &|_| false, &link("s1"), 1)
+                .await;
+            let accounts = over(store);
+            let issuer = "https://id.corp.example";
+            let found = accounts.by_upstream(issuer, "s1", 1).await.unwrap();
+            assert_eq!(found.is_some(), made.is_ok(), "{left}");
+            let all = accounts.list(None, 9, 1).await.unwrap();
+            assert_eq!(all.len(), usize::from(made.is_ok()), "{left}");
+            whole += all.len();
+            // Until a name that was kept is free again, the next login gets another.
+            let known = link("s1");
+            let again = accounts.create_linked(wanted(), &|_| false, &known, 1 + 600);
+            let again = again.await.unwrap();
+            assert_eq!(again.email.as_deref(), Some("ann@corp.example"), "{left}");
+            for login in [&again.username, "ann@corp.example"] {
+                let found = accounts.by_login(login, 601).await.unwrap().unwrap();
+                assert_eq!(found.id, again.id, "{left}");
+            }
+            let taken = accounts.create(new(&again.username, None), 601).await;
+            assert!(matches!(taken, Err(UserError::UsernameTaken)), "{left}");
+        }
+        assert!(whole > 0);
+    }
+
+    // MP7: accounts that are so already.
+    #[tokio::test]
+    async fn an_account_whose_name_leads_nowhere_gets_it_at_the_next_login() {
+        let accounts = accounts();
+        let ann = accounts
+            .create_linked(new("ann", None), &|_| false, &link("s1"), 1)
+            .await
+            .unwrap();
+        let issuer = "https://id.corp.example";
+        let store = &accounts.local().store;
+        let gone = || {
+            Change::new(Op::Delete {
+                key: lookup_key(&ann.username),
+            })
+        };
+        store.commit(gone(), 1).await.unwrap();
+        assert_eq!(accounts.by_login(&ann.username, 1).await.unwrap(), None);
+        let found = accounts.by_upstream(issuer, "s1", 1).await.unwrap();
+        assert_eq!(found.unwrap().username, ann.username);
+        let led = accounts.by_login(&ann.username, 1).await.unwrap();
+        assert_eq!(led.unwrap().id, ann.id);
+        // Somebody has it meanwhile: two accounts never say one name.
+        store.commit(gone(), 1).await.unwrap();
+        accounts.create(new(&ann.username, None), 1).await.unwrap();
+        let found = accounts
+            .by_upstream(issuer, "s1", 1)
+            .await
+            .unwrap()
+            .unwrap();
+        assert_ne!(found.username, ann.username);
+        let led = accounts.by_login(&found.username, 1).await.unwrap();
+        assert_eq!(led.unwrap().id, ann.id);
+        let same = accounts.by_upstream(issuer, "s1", 1).await.unwrap();
+        assert_eq!(same.unwrap().username, found.username);
+    }
 
     fn accounts() -> Accounts {
         let pool = PasswordPool::new(PasswordOptions::default());
@@ -379,7 +498,7 @@ mod tests {
                 tokio::spawn(async move {
                     let new = new("ann", Some("ann@corp.example"));
                     accounts
-                        .create_linked(new, &link("s1"), 1)
+                        .create_linked(new, &|_| false, &link("s1"), 1)
                         .await
                         .unwrap()
                         .id
@@ -402,7 +521,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_taken_name_gets_something_behind_it_and_a_taken_address_is_left_out() {
+    async fn a_name_has_a_tail_and_a_taken_address_is_left_out() {
         let accounts = accounts();
         accounts
             .create(new("ann", Some("ann@corp.example")), 1)
@@ -410,7 +529,7 @@ mod tests {
             .unwrap();
         let wanted = new("ann", Some("ANN@corp.example"));
         let made = accounts
-            .create_linked(wanted, &link("s1"), 1)
+            .create_linked(wanted, &|_| false, &link("s1"), 1)
             .await
             .unwrap();
         assert!(made.username.starts_with("ann-"), "{}", made.username);
@@ -459,7 +578,7 @@ mod tests {
     async fn a_removed_account_leaves_no_link_and_a_lead_to_nobody_is_taken_over() {
         let accounts = accounts();
         let ann = accounts
-            .create_linked(new("ann", None), &link("s1"), 1)
+            .create_linked(new("ann", None), &|_| false, &link("s1"), 1)
             .await
             .unwrap();
         accounts.remove(&ann.id, 2).await.unwrap();
@@ -481,7 +600,7 @@ mod tests {
             .await
             .unwrap();
         let again = accounts
-            .create_linked(new("ann", None), &link("s1"), 3)
+            .create_linked(new("ann", None), &|_| false, &link("s1"), 3)
             .await
             .unwrap();
         let found = accounts

@@ -205,6 +205,28 @@ impl Cluster {
         }
     }
 
+    /// Waits until a node says that its disk is full.
+    pub async fn says_that_its_disk_is_full(&self, number: usize) -> Result<(), String> {
+        let node = self.node(number);
+        let mut client = Client::new(self.tls.clone());
+        let begun = Instant::now();
+        loop {
+            let answer = client
+                .send(node.place.public, &Call::get("/health/ready"))
+                .await;
+            if answer.is_ok_and(|answer| answer.body.starts_with(b"degraded")) {
+                return Ok(());
+            }
+            if begun.elapsed() > PATIENCE {
+                let number = number + 1;
+                return Err(format!(
+                    "the disk of node {number} is full, and it does not say so"
+                ));
+            }
+            sleep(LOOK_EVERY).await;
+        }
+    }
+
     /// Waits until a node answers that it is ready.
     pub async fn answers(&self, number: usize) -> Result<(), String> {
         let node = self.node(number);

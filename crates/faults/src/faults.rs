@@ -252,9 +252,11 @@ async fn disk_full(scene: &Scene, who: Who) -> Result<Struck, String> {
         .disks
         .get(met[0])
         .ok_or("the node has no disk of its own")?;
-    let from = scene.recorder.now();
     let filler = disk.join("filler");
     fill(&filler).map_err(|e| format!("the disk cannot be filled: {e}"))?;
+    // A store has room of its own for a moment: what it accepts by that says nothing.
+    scene.cluster.says_that_its_disk_is_full(met[0]).await?;
+    let from = scene.recorder.now();
     scene.hold(&met).await;
     std::fs::remove_file(&filler).map_err(|e| e.to_string())?;
     scene.healed(from, met).await

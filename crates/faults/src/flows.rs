@@ -222,7 +222,7 @@ async fn code(worker: &mut Worker) {
         }
     }
     match worker.below(4) {
-        // The code once more, then what came of it.
+        // The code once more, then what was issued for it.
         0 => {
             worker.race(value, 1, |_| redeem(&code), GRANTED).await;
         }

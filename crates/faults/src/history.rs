@@ -79,7 +79,7 @@ pub struct Operation {
     pub outcome: Outcome,
 }
 
-/// A single-use value and what became of it.
+/// A single-use value and its outcome.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Value {
     /// What it is.
@@ -90,7 +90,7 @@ pub struct Value {
     pub uses: Vec<Operation>,
 }
 
-/// An access token and what became of it.
+/// An access token and its outcome.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Token {
     /// Which grant it belongs to.
@@ -101,7 +101,7 @@ pub struct Token {
     pub checks: Vec<Operation>,
 }
 
-/// What a person's consent gave: a code, and all that came of it.
+/// What a person's consent gave: a code, and all that was issued for it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Grant {
     /// Revocations of all of it, by its refresh token or its session.

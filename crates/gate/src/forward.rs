@@ -331,6 +331,10 @@ fn finish(
             (refusal, None)
         }
     };
+    // Who shows no token has not logged in yet: that is every first request of a browser.
+    if !matches!(refusal, Refusal::NoToken) {
+        tracing::info!(%refusal, "refused a request");
+    }
     let mut challenge = Challenge::new(setup.verifier.rules(policy), refusal, scheme);
     if let Some(scope) = scope {
         challenge = challenge.scope(scope);

@@ -10,18 +10,14 @@
 //! What this does not do: a proxy that is known and hands on a field as its client wrote it makes
 //! that field the client's. The proxy's configuration must set each of them; the manual's do.
 
-use crate::header::single;
-use http::{HeaderMap, HeaderName};
-use signet_crypto::{Secret, ct_eq};
-use signet_http::Connection;
-
-/// Shortest secret, in bytes: 128 bits as hexadecimal digits.
-const LEAST_SECRET: usize = 32;
+use http::HeaderMap;
+use signet_crypto::Secret;
+use signet_http::{Connection, ProxySecret};
 
 /// How proxies are told from everybody else.
 #[derive(Default)]
 pub struct Proxies {
-    secret: Option<(HeaderName, Secret<String>)>,
+    secret: Option<ProxySecret>,
     certificate: bool,
 }
 
@@ -37,17 +33,7 @@ impl Proxies {
     /// A sentence, for a name that is none, or a secret that is short or does not fit into a header
     /// field.
     pub fn with_secret(mut self, name: &str, secret: Secret<String>) -> Result<Proxies, String> {
-        let header = HeaderName::from_bytes(name.as_bytes())
-            .map_err(|_| format!("{name:?} is no name of a header field"))?;
-        if secret.expose().len() < LEAST_SECRET {
-            return Err(format!(
-                "the secret is shorter than {LEAST_SECRET} characters"
-            ));
-        }
-        if !secret.expose().bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err("the secret is not visible ASCII, in one word".into());
-        }
-        self.secret = Some((header, secret));
+        self.secret = Some(ProxySecret::new(name, secret)?);
         Ok(self)
     }
 
@@ -70,11 +56,7 @@ impl Proxies {
                 .certificate
                 .as_ref()
                 .is_some_and(|presented| presented.chain_trusted);
-        let by_secret = self.secret.as_ref().is_some_and(|(name, secret)| {
-            // A field that came twice may be the client's.
-            let said = single(headers, name.as_str()).ok().flatten();
-            said.is_some_and(|said| ct_eq(said.as_bytes(), secret.expose().as_bytes()))
-        });
+        let by_secret = self.secret.as_ref().is_some_and(|s| s.is_shown(headers));
         by_certificate || by_secret
     }
 }

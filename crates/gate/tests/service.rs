@@ -98,6 +98,7 @@ impl Service {
         let connection = Connection {
             peer: [127, 0, 0, 1].into(),
             listener_kind: ListenerKind::Public,
+            is_tls: false,
             certificate: None,
         };
         let body = Body::from(Bytes::copy_from_slice(body.as_bytes()));
@@ -539,6 +540,7 @@ fn a_caller_whose_certificate_ends_at_the_client_ca_is_a_proxy() {
         let connection = Connection {
             peer: [127, 0, 0, 1].into(),
             listener_kind: ListenerKind::Public,
+            is_tls: false,
             certificate,
         };
         let request = Request::get("/auth/nginx").header("authorization", &bearer);

@@ -38,12 +38,22 @@ pub fn fit(limits: Limits, descriptors: Option<u64>) -> Limits {
     if limits.connections <= room {
         return limits;
     }
-    tracing::warn!(
-        descriptors,
-        configured = limits.connections,
-        connections = room,
-        "fewer connections than configured: the process may not open more files (RLIMIT_NOFILE, systemd's LimitNOFILE)"
-    );
+    // The default is as many as a large server wants. Where nobody asked for a number, what the
+    // system gives is as good a one, and no reason to warn at every start.
+    if limits.connections == Limits::default().connections {
+        tracing::debug!(
+            descriptors,
+            connections = room,
+            "as many connections as the process may open files (RLIMIT_NOFILE)"
+        );
+    } else {
+        tracing::warn!(
+            descriptors,
+            configured = limits.connections,
+            connections = room,
+            "fewer connections than configured: the process may not open more files (RLIMIT_NOFILE, systemd's LimitNOFILE)"
+        );
+    }
     // One address may not take what is left alone.
     let share = u32::try_from(room / 2).unwrap_or(u32::MAX).max(1);
     let of_an_address = match limits.connections_per_address {

@@ -1,10 +1,11 @@
 //! Sockets, threads, connections, and their end.
 use crate::{
     body::Body,
+    head,
     panics::{self, Panicked},
     response::{self, Response},
     serves::{Connection, ListenerKind, Serves},
-    tls::Tls,
+    tls::{PresentedChain, Tls},
 };
 use http::{HeaderValue, StatusCode, header};
 use hyper::body::{Body as _, Incoming};
@@ -62,6 +63,18 @@ impl Listening {
         }
         sockets.push(socket);
         Ok(Listening { sockets, address })
+    }
+
+    /// The same sockets once more: who accepts there has a connection, either or the other.
+    ///
+    /// # Errors
+    /// The process has no file descriptor left.
+    pub fn try_clone(&self) -> io::Result<Listening> {
+        let sockets = self.sockets.iter().map(TcpListener::try_clone);
+        Ok(Listening {
+            sockets: sockets.collect::<io::Result<_>>()?,
+            address: self.address,
+        })
     }
 
     /// Where it listens, with the port that was chosen.
@@ -260,6 +273,7 @@ async fn accept<S: Serves>(
         let connection = Connection {
             peer,
             listener_kind: socket.listener_kind,
+            is_tls: socket.tls.is_some(),
             certificate: None,
         };
         let (service, tls) = (service.clone(), socket.tls.clone());
@@ -278,11 +292,15 @@ async fn converse<S: Serves>(
     service: &Arc<S>,
     stream: tokio::net::TcpStream,
     tls: Option<Tls>,
-    mut connection: Connection,
+    connection: Connection,
     stopped: watch::Receiver<bool>,
 ) {
     let Some(tls) = tls else {
-        return serve(service, stream, false, connection, stopped).await;
+        let peer = Peer {
+            connection,
+            chain: None,
+        };
+        return serve(service, stream, false, peer, stopped).await;
     };
     let begun = timeout(service.limits().handshake, is_plain_http(&stream)).await;
     if begun != Ok(false) {
@@ -308,10 +326,17 @@ async fn converse<S: Serves>(
     };
     let (_, session) = stream.get_ref();
     let h2 = session.alpn_protocol() == Some(b"h2");
-    if let Some(chain) = session.peer_certificates() {
-        connection.certificate = tls.presented(chain, service.now()).map(Arc::new);
-    }
-    serve(service, stream, h2, connection, stopped).await;
+    let chain = session
+        .peer_certificates()
+        .and_then(|chain| PresentedChain::new(&tls, chain, &connection, service.now()));
+    serve(service, stream, h2, Peer { connection, chain }, stopped).await;
+}
+
+/// Who is at the other end.
+struct Peer {
+    connection: Connection,
+    /// What it presented in the handshake.
+    chain: Option<PresentedChain>,
 }
 
 /// Whether the connection begins as HTTP without TLS does: with a method, which is an upper-case
@@ -401,6 +426,9 @@ async fn answer<S: Serves>(
     request: http::Request<Incoming>,
 ) -> Response {
     let limits = service.limits();
+    if let Some(refused) = head::refusal(&request) {
+        return refused;
+    }
     // hyper counts the fields of HTTP/1.1 only; those of HTTP/2 are known when they are decoded.
     if request.headers().len() > limits.header_fields {
         return response::text(
@@ -450,19 +478,21 @@ async fn serve<S: Serves, T>(
     service: &Arc<S>,
     stream: T,
     h2: bool,
-    connection: Connection,
+    peer: Peer,
     mut stopped: watch::Receiver<bool>,
 ) where
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let limits = *service.limits();
-    let shared = Arc::new((service.clone(), connection, Arc::new(Activity::default())));
+    let shared = Arc::new((service.clone(), peer, Arc::new(Activity::default())));
     let handled = shared.clone();
     let handler = hyper::service::service_fn(move |request: http::Request<_>| {
         let shared = handled.clone();
         async move {
-            let (service, connection, activity) = &*shared;
+            let (service, peer, activity) = &*shared;
             let under_way = activity.clone().begin();
+            let judged = peer.chain.as_ref().map(|c| c.connection(service.now()));
+            let connection = judged.as_deref().unwrap_or(&peer.connection);
             let mut response = answer(&**service, connection, request).await;
             response.body_mut().hold(under_way);
             Ok::<_, Infallible>(response)

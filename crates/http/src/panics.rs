@@ -5,7 +5,7 @@
 //! a handler shares is whole at every step: once-only state is one statement in the store, and what
 //! is in memory is swapped as a whole, so nothing is left half done. A panic anywhere else (a
 //! background task, a store's writer, a connection's own code) ends the process: nobody would
-//! notice that its work is no longer done, and a supervisor starts it anew.
+//! notice that its work is no longer done, and a supervisor starts it again.
 
 use std::{
     cell::Cell,

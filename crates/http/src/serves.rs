@@ -24,6 +24,8 @@ pub struct Connection {
     pub peer: IpAddr,
     /// The listener.
     pub listener_kind: ListenerKind,
+    /// Whether it is encrypted up to here: nothing in front ends TLS.
+    pub is_tls: bool,
     /// From the TLS handshake.
     pub certificate: Option<Arc<PresentedCertificate>>,
 }

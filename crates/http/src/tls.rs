@@ -1,11 +1,12 @@
-//! TLS: version 1.3 (1.2 only where the operator asks), X25519MLKEM768 preferred, certificates that
-//! change without a restart.
+//! TLS: version 1.3 (1.2 only where the operator asks), X25519MLKEM768 preferred, certificates and
+//! client CAs that change without a restart.
 //!
 //! The listener that asks for client certificates accepts any: the handshake proves possession of
 //! the key, and client authentication decides what the certificate means (RFC 8705). Whether its
-//! chain ends at a configured CA is noted apart.
-use crate::certificate::PresentedCertificate;
-use arc_swap::ArcSwap;
+//! chain ends at a configured CA is noted apart, and looked at again when the CAs were replaced: a
+//! connection may be older than the withdrawal of its CA.
+use crate::{certificate::PresentedCertificate, serves::Connection};
+use arc_swap::{ArcSwap, ArcSwapOption};
 use rustls::{
     DigitallySignedStruct, DistinguishedName, ServerConfig, SignatureScheme,
     client::danger::HandshakeSignatureValid,
@@ -55,8 +56,11 @@ pub struct TlsOptions {
 pub struct Tls {
     config: Arc<ServerConfig>,
     certificate: Arc<CurrentCertificate>,
-    roots: Option<Arc<dyn ClientCertVerifier>>,
+    roots: Arc<ArcSwapOption<ClientRoots>>,
 }
+
+/// The client CAs of one reading of their file.
+struct ClientRoots(Arc<dyn ClientCertVerifier>);
 
 impl Tls {
     /// Reads PEM: the chain with the server's own certificate first, and its key.
@@ -86,14 +90,12 @@ impl Tls {
         // resumed where one is asked for.
         config.ticketer = rustls::crypto::aws_lc_rs::Ticketer::new()?;
         config.send_tls13_tickets = 1;
+        let roots = options.client_roots.as_deref();
+        let roots = roots.map(|pem| client_roots(pem, &provider)).transpose()?;
         Ok(Tls {
             config: Arc::new(config),
             certificate,
-            roots: options
-                .client_roots
-                .as_deref()
-                .map(|pem| client_roots(pem, &provider))
-                .transpose()?,
+            roots: Arc::new(ArcSwapOption::new(roots)),
         })
     }
 
@@ -102,31 +104,106 @@ impl Tls {
         &self.config
     }
 
-    /// Puts another certificate in place, for handshakes from now on.
-    pub fn reload(&self, chain: &[u8], key: &[u8]) -> Result<(), TlsError> {
-        let next = certified_key(chain, key, self.config.crypto_provider())?;
+    /// Puts another certificate in place, for handshakes from now on, and other client CAs, for
+    /// every request from now on. `client_roots`: as in [`TlsOptions`].
+    ///
+    /// # Errors
+    /// What cannot be used; then all is as it was.
+    pub fn reload(
+        &self,
+        chain: &[u8],
+        key: &[u8],
+        client_roots: Option<&[u8]>,
+    ) -> Result<(), TlsError> {
+        let provider = self.config.crypto_provider();
+        let next = certified_key(chain, key, provider)?;
+        let roots = client_roots.map(|pem| self::client_roots(pem, provider));
+        self.roots.store(roots.transpose()?);
         self.certificate.0.store(Arc::new(next));
         Ok(())
     }
 
-    /// What the peer presented; `None` if nothing, or nothing that parses.
-    pub(crate) fn presented(
-        &self,
+    /// Whether a chain ends at one of the client CAs.
+    fn is_trusted(
+        roots: Option<&Arc<ClientRoots>>,
         chain: &[CertificateDer<'_>],
         now: u64,
-    ) -> Option<PresentedCertificate> {
-        let (end_entity, intermediates) = chain.split_first()?;
-        let certificate = ClientCertificate::parse(end_entity).ok()?;
+    ) -> bool {
         let at = UnixTime::since_unix_epoch(Duration::from_secs(now));
-        let chain_trusted = self.roots.as_ref().is_some_and(|roots| {
-            roots
-                .verify_client_cert(end_entity, intermediates, at)
-                .is_ok()
-        });
-        Some(PresentedCertificate {
-            certificate,
-            chain_trusted,
+        chain.split_first().is_some_and(|(end_entity, others)| {
+            roots.is_some_and(|roots| roots.0.verify_client_cert(end_entity, others, at).is_ok())
         })
+    }
+}
+
+/// The certificate chain of a connection's handshake, with what it is worth under the client CAs of
+/// the moment.
+pub(crate) struct PresentedChain {
+    tls: Tls,
+    chain: Vec<CertificateDer<'static>>,
+    judged: ArcSwap<Judged>,
+}
+
+/// The connection as requests see it, and the client CAs under which that holds.
+struct Judged {
+    roots: Option<Arc<ClientRoots>>,
+    connection: Arc<Connection>,
+}
+
+impl PresentedChain {
+    /// `None` if the peer presented nothing, or nothing that parses. `now`: Unix seconds.
+    pub(crate) fn new(
+        tls: &Tls,
+        chain: &[CertificateDer<'_>],
+        connection: &Connection,
+        now: u64,
+    ) -> Option<PresentedChain> {
+        let certificate = ClientCertificate::parse(chain.first()?).ok()?;
+        let roots = tls.roots.load_full();
+        let presented = PresentedCertificate {
+            certificate,
+            chain_trusted: Tls::is_trusted(roots.as_ref(), chain, now),
+        };
+        let connection = Arc::new(Connection {
+            certificate: Some(Arc::new(presented)),
+            ..connection.clone()
+        });
+        Some(PresentedChain {
+            tls: tls.clone(),
+            chain: chain.iter().map(|c| c.clone().into_owned()).collect(),
+            judged: ArcSwap::from_pointee(Judged { roots, connection }),
+        })
+    }
+
+    /// The connection with its certificate, judged under the client CAs of this moment.
+    pub(crate) fn connection(&self, now: u64) -> Arc<Connection> {
+        let judged = self.judged.load();
+        let roots = self.tls.roots.load();
+        let is_current = match (&judged.roots, &*roots) {
+            (None, None) => true,
+            (Some(before), Some(current)) => Arc::ptr_eq(before, current),
+            (None, Some(_)) | (Some(_), None) => false,
+        };
+        if is_current {
+            return judged.connection.clone();
+        }
+        let roots = roots.clone();
+        let chain_trusted = Tls::is_trusted(roots.as_ref(), &self.chain, now);
+        let certificate = judged.connection.certificate.as_deref().map(|presented| {
+            Arc::new(PresentedCertificate {
+                chain_trusted,
+                ..presented.clone()
+            })
+        });
+        let connection = Arc::new(Connection {
+            certificate,
+            ..(*judged.connection).clone()
+        });
+        self.judged.store(Arc::new(Judged {
+            roots,
+            connection: connection.clone(),
+        }));
+        connection
     }
 }
 
@@ -141,14 +218,22 @@ fn certified_key(
     if chain.is_empty() {
         return Err(TlsError::Chain);
     }
+    if is_authority(&chain[0]) {
+        // RFC 5280 section 4.2.1.9; `openssl req -x509` makes such a one unless it is told not to.
+        tracing::warn!(
+            "the certificate of this listener is that of an authority (CA:TRUE): strict clients, the command line and gates among them, refuse it; make one with basicConstraints=critical,CA:FALSE"
+        );
+    }
     let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| TlsError::Key)?;
     Ok(CertifiedKey::from_der(chain, key, provider)?)
 }
 
-fn client_roots(
-    pem: &[u8],
-    provider: &Arc<CryptoProvider>,
-) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
+/// Whether a certificate may sign others (basic constraints, CA:TRUE).
+fn is_authority(certificate: &CertificateDer<'_>) -> bool {
+    ClientCertificate::parse(certificate).is_ok_and(|certificate| certificate.is_authority)
+}
+
+fn client_roots(pem: &[u8], provider: &Arc<CryptoProvider>) -> Result<Arc<ClientRoots>, TlsError> {
     let mut store = rustls::RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(pem) {
         let certificate = certificate.map_err(|e| TlsError::ClientRoots(e.to_string()))?;
@@ -158,7 +243,7 @@ fn client_roots(
     }
     WebPkiClientVerifier::builder_with_provider(Arc::new(store), provider.clone())
         .build()
-        .map(|v| v as Arc<dyn ClientCertVerifier>)
+        .map(|verifier| Arc::new(ClientRoots(verifier)))
         .map_err(|e| TlsError::ClientRoots(e.to_string()))
 }
 
@@ -213,5 +298,69 @@ impl ClientCertVerifier for AnyCertificate {
     }
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.0.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::serves::ListenerKind;
+    use signet_crypto::certificate::DevelopmentCa;
+
+    #[test]
+    fn a_client_ca_that_is_replaced_counts_at_open_connections_too() {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let now = now.unwrap().as_secs();
+        let [own, before, next] = [(); 3].map(|()| DevelopmentCa::generate().unwrap());
+        let (chain, key) = own.issue_server(&["localhost".to_owned()]).unwrap();
+        let (chain, key) = (chain.as_bytes(), key.expose().as_bytes());
+        let options = TlsOptions {
+            ask_for_certificate: true,
+            client_roots: Some(before.cert_pem().into_bytes()),
+            ..TlsOptions::default()
+        };
+        let tls = Tls::new(chain, key, &options).unwrap();
+        let connection = Connection {
+            peer: [127, 0, 0, 1].into(),
+            listener_kind: ListenerKind::Mtls,
+            is_tls: true,
+            certificate: None,
+        };
+        let opened = |ca: &DevelopmentCa| {
+            let (pem, _) = ca.issue_client("service").unwrap();
+            let chain: Vec<_> = CertificateDer::pem_slice_iter(pem.as_bytes())
+                .map(Result::unwrap)
+                .collect();
+            PresentedChain::new(&tls, &chain, &connection, now).unwrap()
+        };
+        let is_trusted = |chain: &PresentedChain| {
+            let certificate = chain.connection(now).certificate.clone();
+            certificate.unwrap().chain_trusted
+        };
+        let (of_before, of_next) = (opened(&before), opened(&next));
+        assert_eq!([&of_before, &of_next].map(is_trusted), [true, false]);
+        let reload = |pem: Option<&[u8]>| tls.reload(chain, key, pem);
+        reload(Some(next.cert_pem().as_bytes())).unwrap();
+        assert_eq!([&of_before, &of_next].map(is_trusted), [false, true]);
+        assert!(is_trusted(&opened(&next)) && !is_trusted(&opened(&before)));
+        // What cannot be used changes nothing.
+        assert!(reload(Some(b"no certificate")).is_err());
+        assert_eq!([&of_before, &of_next].map(is_trusted), [false, true]);
+        reload(None).unwrap();
+        assert_eq!([&of_before, &of_next].map(is_trusted), [false, false]);
+    }
+
+    #[test]
+    fn a_certificate_of_an_authority_is_known_as_one() {
+        let ca = DevelopmentCa::generate().expect("a CA");
+        let (chain, _) = ca
+            .issue_server(&["localhost".to_owned()])
+            .expect("a certificate");
+        let first = |pem: &str| {
+            let mut chain = CertificateDer::pem_slice_iter(pem.as_bytes());
+            chain.next().expect("one").expect("PEM")
+        };
+        assert!(is_authority(&first(&ca.cert_pem())));
+        assert!(!is_authority(&first(&chain)));
     }
 }

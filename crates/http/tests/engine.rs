@@ -52,6 +52,95 @@ fn a_refusal_does_not_wait_for_a_body_that_never_comes() {
     assert!(answer.ends_with(REFUSAL), "{answer}");
 }
 
+/// What is answered to these bytes at a listener without TLS.
+fn answered(engine: &Engine, request: &str) -> String {
+    let mut stream = TcpStream::connect(engine.plain).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(30)))
+        .unwrap();
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[test]
+fn a_head_that_two_readers_could_read_differently_is_refused_and_ends_the_connection() {
+    let engine = Engine::start();
+    let once = "0\r\n\r\n";
+    for (request, status) in [
+        ("GET /x HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n", 400),
+        ("GET /x HTTP/1.1\r\nhost: a\r\nHost: a\r\n\r\n", 400),
+        ("GET /x HTTP/1.0\r\nhost: a\r\nhost: b\r\n\r\n", 400),
+        ("GET /x HTTP/1.1\r\n\r\n", 400),
+        ("GET /x HTTP/1.1\r\nhost: a, b\r\n\r\n", 400),
+        ("GET /x HTTP/1.1\r\nhost: u@a\r\n\r\n", 400),
+        ("GET http://b/x HTTP/1.1\r\nhost: a\r\n\r\n", 400),
+        (
+            "POST /read HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n\r\n",
+            400,
+        ),
+        (
+            "POST /read HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked, Chunked\r\n\r\n",
+            400,
+        ),
+        (
+            "POST /read HTTP/1.1\r\nhost: a\r\ntransfer-encoding: gzip, chunked\r\n\r\n",
+            501,
+        ),
+    ] {
+        // A second request behind it is not answered.
+        let body = if request.starts_with("POST") {
+            once
+        } else {
+            ""
+        };
+        let two = format!("{request}{body}GET /second HTTP/1.1\r\nhost: a\r\n\r\n");
+        let answer = answered(&engine, &two);
+        assert!(
+            answer.starts_with(&format!(
+                "HTTP/1.{} {status} ",
+                request
+                    .split_once(" HTTP/1.")
+                    .unwrap()
+                    .1
+                    .chars()
+                    .next()
+                    .unwrap()
+            )),
+            "{request}: {answer}"
+        );
+        assert_eq!(
+            answer.matches("content-length: ").count(),
+            1,
+            "{request}: {answer}"
+        );
+    }
+    let close = "connection: close\r\n\r\n";
+    for request in [
+        "GET /x HTTP/1.0\r\n\r\n".to_owned(),
+        format!("GET /x HTTP/1.1\r\nhost: LOCALHOST:80\r\n{close}"),
+        format!("GET /x HTTP/1.1\r\nhost: [::1]:80\r\n{close}"),
+        format!("GET /x HTTP/1.1\r\nhost:\r\n{close}"),
+        format!("GET http://A:1/x HTTP/1.1\r\nhost: a:1\r\n{close}"),
+    ] {
+        let answer = answered(&engine, &request);
+        assert!(
+            answer.contains(" 404 ") && answer.ends_with(REFUSAL),
+            "{request}: {answer}"
+        );
+    }
+    let chunked = format!(
+        "POST /read HTTP/1.1\r\nhost: a\r\ntransfer-encoding: Chunked\r\nconnection: close\r\n\r\n1\r\na\r\n{once}"
+    );
+    assert!(answered(&engine, &chunked).starts_with("HTTP/1.1 200 "));
+    let (_, said) = engine.curl("/x", &["--http2", "--header", "host: elsewhere"]);
+    assert!(
+        said.starts_with("404 2 "),
+        "curl makes it the authority: {said}"
+    );
+}
+
 #[test]
 fn http_2_takes_no_more_header_fields_than_http_1() {
     let engine = Engine::start();

@@ -1,6 +1,6 @@
 //! `vectors/jose/tokens.json` and `dpop.json`: each refused case is one change to an accepted
 //! token, so that nothing but the change can be the reason. Where the change is inside what is
-//! signed, the token is signed anew: the signature holds, and the rule alone refuses.
+//! signed, the token is signed again: the signature holds, and the rule alone refuses.
 //!
 //! The files are for every implementation; they are written from the tables in `cases/`. With
 //! `SIGNET_WRITE_VECTORS=1` in the environment the first test writes them, otherwise it holds that

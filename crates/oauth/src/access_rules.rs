@@ -421,15 +421,16 @@ impl<'q> Asked<'q> {
             .any(|class| reached.contains(&class.as_str()))
     }
 
-    /// Whether the person has one of these values of an attribute. As in tables of claims, a value
-    /// that waits for somebody to vouch for it, or that the schema has no more, is none.
+    /// Whether the person has one of these values of an attribute. A value that the schema has no
+    /// more is none, as in tables of claims. So is one that nobody but the person vouches for,
+    /// whether or not the schema waits for somebody: nobody writes their own way in.
     fn has(&self, name: &str, values: &[String]) -> bool {
         let held = self.question.person;
         let held = held.and_then(|(_, held)| held.attributes.get(name));
         let (Some(held), Some(attribute)) = (held, self.people.attributes.get(name)) else {
             return false;
         };
-        if (attribute.verified && !held.verified) || attribute.accepts(&held.value).is_err() {
+        if !held.verified || attribute.accepts(&held.value).is_err() {
             return false;
         }
         let named = |text: &str| values.iter().any(|value| value == text);

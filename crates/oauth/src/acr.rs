@@ -46,14 +46,20 @@ pub const METHODS: &[AuthenticationMethod] = &[
     AuthenticationMethod { name: "email_code",         amr: &["otp"],         factors: &[Possession],            enrolled: false, phishing_resistant: false },
     AuthenticationMethod { name: "totp",               amr: &["otp"],         factors: &[Possession],            enrolled: true,  phishing_resistant: false },
     AuthenticationMethod { name: "recovery_code",      amr: &["otp"],         factors: &[Possession],            enrolled: true,  phishing_resistant: false },
-    AuthenticationMethod { name: "remembered_browser", amr: &[],              factors: &[Possession],            enrolled: true,  phishing_resistant: false },
+    AuthenticationMethod { name: REMEMBERED_BROWSER,   amr: &[],              factors: &[Possession],            enrolled: true,  phishing_resistant: false },
     AuthenticationMethod { name: "passkey_synced",     amr: &["swk", "user"], factors: &[Possession, Inherence], enrolled: true,  phishing_resistant: true },
     AuthenticationMethod { name: "passkey_bound",      amr: &["hwk", "user"], factors: &[Possession, Inherence], enrolled: true,  phishing_resistant: true },
     AuthenticationMethod { name: "security_key",       amr: &["hwk", "user"], factors: &[Possession],            enrolled: true,  phishing_resistant: true },
     AuthenticationMethod { name: "security_key_synced", amr: &["swk", "user"], factors: &[Possession],           enrolled: true,  phishing_resistant: true },
     // A login at an identity provider, of which no more is believed than a password is.
-    AuthenticationMethod { name: "provider",           amr: &["fed"],         factors: &[Knowledge],             enrolled: false, phishing_resistant: false },
+    AuthenticationMethod { name: PROVIDER_METHOD,      amr: &["fed"],         factors: &[Knowledge],             enrolled: false, phishing_resistant: false },
 ];
+
+/// A browser that is not asked for a second factor for a while: nothing is shown by it.
+pub const REMEMBERED_BROWSER: &str = "remembered_browser";
+
+/// A login at an identity provider.
+pub const PROVIDER_METHOD: &str = "provider";
 
 /// What a class demands of the methods that were used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,6 +174,12 @@ pub fn second_factor_shown<S: AsRef<str>>(used: &[S]) -> bool {
     methods(used).any(|method| {
         method.enrolled && (!method.phishing_resistant || Demand::Factors(2).holds(used))
     })
+}
+
+/// Whether one of the methods that were used says who somebody is: a login may begin with it. A
+/// code of an app only adds to what says that.
+pub fn begins_login<S: AsRef<str>>(used: &[S]) -> bool {
+    methods(used).any(|method| !method.enrolled || method.phishing_resistant)
 }
 
 /// Whether there is a class of this name.
@@ -290,6 +302,22 @@ mod tests {
             Some(PASSWORD_AND_EMAIL_CODE)
         );
         assert_eq!(of::<&str>(&[]), None);
+    }
+
+    #[test]
+    fn a_login_begins_with_what_says_who_somebody_is() {
+        for begins in [
+            "password",
+            "email_code",
+            "provider",
+            "passkey_bound",
+            "security_key",
+        ] {
+            assert!(begins_login(&[begins]), "{begins}");
+        }
+        for adds in ["totp", "recovery_code", REMEMBERED_BROWSER] {
+            assert!(!begins_login(&[adds]), "{adds}");
+        }
     }
 
     #[test]

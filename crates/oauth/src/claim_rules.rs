@@ -83,6 +83,11 @@ pub const RESERVED: &[&str] = &[
     "omitted_claims",
 ];
 
+/// Claims that mean something to who reads tokens and answers, and that tables of earlier versions
+/// may have: introspection's `username` (RFC 7662 section 2.2), and `sub_id` (RFC 9493). A table
+/// with one is refused when it is written, and a row at rest gives nothing.
+pub const RESERVED_LATER: &[&str] = &["username", "sub_id"];
+
 /// What a claim goes into.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Target {
@@ -284,6 +289,11 @@ pub fn check(
 ) -> Result<(), Fault> {
     let bound = format.and_then(AccessTokenFormat::max_claim_bytes);
     for rule in rules {
+        if rule.is_reserved_later() {
+            return Err(
+                "this claim has a meaning in the protocol, and cannot be mapped over (username, sub_id)",
+            );
+        }
         let attribute = match (&rule.from, people) {
             (Source::Attribute(name), Some(people)) => Some(
                 people
@@ -475,6 +485,13 @@ impl ClaimRule {
         };
         rule.check_itself()?;
         Ok(rule)
+    }
+
+    /// Whether the claim is one of [`RESERVED_LATER`].
+    pub(crate) fn is_reserved_later(&self) -> bool {
+        self.claim
+            .first()
+            .is_some_and(|first| RESERVED_LATER.contains(&first.as_str()))
     }
 
     fn check_itself(&self) -> Result<(), Fault> {

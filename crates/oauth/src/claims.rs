@@ -82,6 +82,15 @@ impl ClaimsRequest {
         self.userinfo.is_empty() && self.id_token.is_empty()
     }
 
+    /// The request without these claims.
+    #[must_use]
+    pub fn without(mut self, names: &[&str]) -> ClaimsRequest {
+        for claims in [&mut self.userinfo, &mut self.id_token] {
+            claims.retain(|claim| !names.contains(&claim.name.as_str()));
+        }
+        self
+    }
+
     /// Every request for `name`, in either place.
     pub fn requests<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a ClaimRequest> {
         self.id_token

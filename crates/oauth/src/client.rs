@@ -64,13 +64,17 @@ pub struct Client {
     pub grant_types: Vec<GrantType>,
     /// `code`, or none where it has no redirect
     pub response_types: Vec<String>,
-    /// the only method it authenticates with
+    /// the only method it authenticates with, but for `any_secret_method`
     pub token_endpoint_auth_method: AuthMethod,
+    /// its secret may come in the header or in the body: nobody chose one for it
+    pub any_secret_method: bool,
     /// None: any algorithm that fits its keys
     pub token_endpoint_auth_signing_alg: Option<Algorithm>,
     /// its assertions may name the token endpoint as their audience (OpenID Connect Core section
     /// 9), not the issuer alone
     pub token_endpoint_assertion_audience: bool,
+    /// of one that registered itself: an operator answers for its record as it is now
+    pub vouched_for: bool,
     /// several, so that a secret can be rotated
     pub secrets: Vec<ClientSecret>,
     /// its public keys, inline; never together with `jwks_uri`
@@ -248,6 +252,13 @@ impl AuthMethod {
                 | AuthMethod::ClientSecretJwt
         )
     }
+    /// Does the request have the secret itself in it?
+    pub const fn sends_secret(self) -> bool {
+        matches!(
+            self,
+            AuthMethod::ClientSecretBasic | AuthMethod::ClientSecretPost
+        )
+    }
     /// Does the client present a certificate?
     pub const fn is_mtls(self) -> bool {
         matches!(
@@ -285,8 +296,10 @@ impl Client {
             grant_types: vec![GrantType::AuthorizationCode],
             response_types: vec!["code".to_owned()],
             token_endpoint_auth_method: AuthMethod::ClientSecretBasic,
+            any_secret_method: false,
             token_endpoint_auth_signing_alg: None,
             token_endpoint_assertion_audience: false,
+            vouched_for: false,
             secrets: Vec::new(),
             jwks: None,
             jwks_uri: None,
@@ -334,19 +347,34 @@ impl Client {
         self.dpop_bound_access_tokens || self.tls_client_certificate_bound_access_tokens
     }
     /// Whether an assertion of this client may name the token endpoint as its audience: its record
-    /// says so, and neither it nor the server is held to a profile that demands the issuer's
-    /// identifier (FAPI 2.0 section 5.3.2.1): those push their requests and bind their tokens.
+    /// says so, or it registered itself and the server says so of all who do. Neither it nor the
+    /// server is held to a profile that demands the issuer's identifier (FAPI 2.0 section 5.3.2.1):
+    /// those push their requests and bind their tokens.
     pub fn accepts_token_endpoint_audience(&self, settings: &Settings) -> bool {
-        self.token_endpoint_assertion_audience
+        let of_all = settings.registration.token_endpoint_assertion_audience;
+        let is_allowed = self.token_endpoint_assertion_audience
+            || (self.registration_token_hash.is_some() && of_all);
+        is_allowed
             && !self.is_sender_constrained()
             && !self.require_pushed_authorization_requests
             && !settings.require_pushed_authorization_requests
     }
+    /// Whether an operator answers for what its record says: an operator made it, or looked at what
+    /// it registered of itself.
+    pub fn is_vouched_for(&self) -> bool {
+        self.registration_token_hash.is_none() || self.vouched_for
+    }
     /// Where its picture is, if pages show it: a picture can say what a name may not, so not that
-    /// of a client that registered itself.
+    /// of a client that nobody answers for.
     pub fn shown_logo(&self) -> Option<&str> {
-        let is_ours = self.registration_token_hash.is_none();
-        self.logo_uri.as_deref().filter(|_| is_ours)
+        self.logo_uri.as_deref().filter(|_| self.is_vouched_for())
+    }
+    /// Whether it takes part in logouts: it hears of them by the session's id, or begins them with
+    /// an ID token as a hint.
+    pub fn takes_part_in_logouts(&self) -> bool {
+        self.backchannel_logout_uri.is_some()
+            || self.frontchannel_logout_uri.is_some()
+            || !self.post_logout_redirect_uris.is_empty()
     }
     /// The registered redirect URI that `requested` is. The port of a loopback redirect is free for
     /// native applications, which get it from the operating system (RFC 8252 section 7.3); a web

@@ -70,7 +70,12 @@ pub fn logout(
     };
     let of_this_session = match (&hint, session) {
         (Some(hint), Some(session)) => {
-            hint.sub == session.user_id && hint.sid.as_ref().is_none_or(|sid| *sid == session.sid)
+            let is_its_token = match &hint.sid {
+                Some(sid) => *sid == session.sid,
+                // That of a client without a logout URI: of a login at the same moment.
+                None => hint.auth_time == Some(session.auth_time),
+            };
+            hint.sub == session.user_id && is_its_token
         }
         (Some(_), None) => true,
         (None, _) => false,
@@ -149,6 +154,17 @@ mod tests {
                 .unwrap();
             String::from_utf8(out).unwrap()
         }
+        /// As those of clients without a logout URI.
+        fn hint_without_sid(&self, sub: &str, auth_time: u64) -> String {
+            let payload = format!(
+                r#"{{"iss":"{ISSUER}","sub":"{sub}","aud":"client","exp":1,"auth_time":{auth_time}}}"#
+            );
+            let mut out = Vec::new();
+            self.signer
+                .sign_into(Typ::Jwt, payload.as_bytes(), &mut out)
+                .unwrap();
+            String::from_utf8(out).unwrap()
+        }
         fn run(&self, pairs: &[(&str, &str)]) -> Result<Logout, OAuthError> {
             let session = Session {
                 sid: "s1".into(),
@@ -197,6 +213,12 @@ mod tests {
                 .unwrap()
                 .ask
         );
+        let without = h.run(&[("id_token_hint", &h.hint_without_sid("alice", 1)), OUT]);
+        let without = without.unwrap();
+        assert!(!without.ask && without.then.is_some());
+        for other in [h.hint_without_sid("bob", 1), h.hint_without_sid("alice", 2)] {
+            assert!(h.run(&[("id_token_hint", &other)]).unwrap().ask);
+        }
         assert!(h.run(&[]).unwrap().ask);
         assert!(h.run(&[("client_id", "client"), OUT]).unwrap().ask);
         assert!(

@@ -159,7 +159,8 @@ pub fn mapped(
     let mut tree = Vec::new();
     let mut omitted: Vec<&str> = Vec::new();
     for Counted { row, singly } in rows {
-        if is_taken(&tree, &row.claim) || omitted.contains(&row.name()) {
+        let is_kept_out = row.is_reserved_later() || is_taken(&tree, &row.claim);
+        if is_kept_out || omitted.contains(&row.name()) {
             continue;
         }
         match person.value(row) {

@@ -135,12 +135,22 @@ impl Params {
     pub fn contains(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
-    /// The value, or `invalid_request`; the description does not name the parameter, the log's hint
-    /// does.
+    /// The value, or `invalid_request`, which names the parameter.
     pub fn require(&self, name: &'static str) -> Result<&str, OAuthError> {
         self.get(name).ok_or_else(|| {
-            OAuthError::invalid_request("a required parameter is missing")
-                .with_hint(format!("missing: {name}"))
+            let said = match name {
+                "client_id" => "the parameter client_id is missing",
+                "code" => "the parameter code is missing",
+                "device_code" => "the parameter device_code is missing",
+                "grant_type" => "the parameter grant_type is missing",
+                "refresh_token" => "the parameter refresh_token is missing",
+                "scope" => "the parameter scope is missing",
+                "subject_token" => "the parameter subject_token is missing",
+                "subject_token_type" => "the parameter subject_token_type is missing",
+                "token" => "the parameter token is missing",
+                _ => "a required parameter is missing",
+            };
+            OAuthError::invalid_request(said).with_hint(format!("missing: {name}"))
         })
     }
     /// Names and values in order of appearance.

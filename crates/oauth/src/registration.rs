@@ -163,6 +163,12 @@ pub fn update(
     } else {
         give_secret(&mut client, random, keyring)?
     };
+    // Nobody has looked at what it says now.
+    let unchanged = Client {
+        revision: current.revision,
+        ..client.clone()
+    };
+    client.vouched_for &= unchanged == *current;
     let response = registration_response(&client, settings, Some(token), secret.as_deref());
     Ok(Registered { client, response })
 }

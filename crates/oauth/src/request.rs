@@ -21,6 +21,9 @@ pub struct Context<'a> {
     pub revocations: &'a dyn Revocations,
     /// milliseconds since 1970
     pub now_ms: u64,
+    /// the moment that what is issued bears, milliseconds since 1970: `now_ms`, or right behind the
+    /// latest epoch of a revocation where that lies later, by a clock that was ahead
+    pub issue_ms: u64,
 }
 
 impl Context<'_> {

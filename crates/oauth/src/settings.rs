@@ -97,6 +97,8 @@ pub struct Settings {
     pub self_deletion: bool,
     /// how long a deletion can be undone; 1209600
     pub deletion_grace: u64,
+    /// how long the groups count that an identity provider named at a login; 7776000
+    pub provider_groups_lifetime: u64,
 }
 
 /// Whose chains of agents' grants are exchanged for tokens. Nobody's unless it is enabled, and then
@@ -129,6 +131,9 @@ pub struct RegistrationSettings {
     pub grant_types: Vec<String>,
     /// may it ask for signatures with ML-DSA, whose keys then stand in everybody's key set?
     pub ml_dsa: bool,
+    /// may its assertions name the token endpoint as their audience (OpenID Connect Core section
+    /// 9), not the issuer alone?
+    pub token_endpoint_assertion_audience: bool,
 }
 
 /// Public clients always rotate. `Keep`: FAPI 2.0, sender-constrained confidential clients only.
@@ -184,6 +189,7 @@ impl Settings {
             invitation_lifetime: 7 * DAY,
             self_deletion: false,
             deletion_grace: 14 * DAY,
+            provider_groups_lifetime: 90 * DAY,
         }
     }
 
@@ -309,7 +315,7 @@ impl Settings {
 
     /// (name, value, least, most), seconds.
     #[rustfmt::skip]
-    fn lifetimes(&self) -> [(&'static str, u64, u64, u64); 17] {
+    fn lifetimes(&self) -> [(&'static str, u64, u64, u64); 18] {
         const DAY: u64 = 86_400;
         [
             ("code_lifetime",             self.code_lifetime,             5,  600),
@@ -326,6 +332,7 @@ impl Settings {
             ("otp_lifetime",              self.otp_lifetime,              60, 3600),
             ("invitation_lifetime",       self.invitation_lifetime,       3600, 366 * DAY),
             ("deletion_grace",            self.deletion_grace,            3600, 366 * DAY),
+            ("provider_groups_lifetime",  self.provider_groups_lifetime,  3600, 366 * DAY),
             ("dpop_proof_max_age",        self.dpop_proof_max_age,        5,  600),
             ("clock_leeway",              self.clock_leeway,              0,  60),
             ("refresh_retry_window",      self.refresh_retry_window,      0,  60),
@@ -360,6 +367,7 @@ impl Default for RegistrationSettings {
             refresh_rotation: RefreshRotation::Rotate,
             grant_types: vec!["authorization_code".to_owned(), "refresh_token".to_owned()],
             ml_dsa: false,
+            token_endpoint_assertion_audience: false,
         }
     }
 }

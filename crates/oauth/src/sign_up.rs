@@ -31,14 +31,23 @@ pub struct Terms {
 
 impl SignUpSettings {
     /// Whether an address is of a domain that may sign up. A domain is itself alone: its subdomains
-    /// are listed where they are meant.
+    /// are listed where they are meant. It is compared as IDNA writes it, so that no other spelling
+    /// of a denied domain passes.
     pub fn admits(&self, email: &str) -> bool {
-        let Some((_, domain)) = email.rsplit_once('@') else {
+        let domain = email.rsplit_once('@').map(|(_, domain)| domain);
+        let Some(domain) = domain.and_then(folded_domain) else {
             return false;
         };
+        let domain = domain.trim_end_matches('.');
         let named = |list: &[String]| list.iter().any(|one| one.eq_ignore_ascii_case(domain));
         (self.domains.is_empty() || named(&self.domains)) && !named(&self.denied_domains)
     }
+}
+
+/// A domain in its one spelling: its A-labels (RFC 5890), in lower case, after the mapping of UTS
+/// 46 section 4. None: it is no domain.
+pub fn folded_domain(domain: &str) -> Option<String> {
+    idna::domain_to_ascii(domain).ok()
 }
 
 /// Whether this is a domain as the lists have it.
@@ -102,6 +111,30 @@ mod tests {
         };
         assert!(denied.admits("a@anything.test"));
         assert!(!denied.admits("a@Example.NET"));
+    }
+
+    // LP3: x@evil.example with full-width letters was admitted, and stored.
+    #[test]
+    fn a_denied_domain_is_denied_in_every_spelling() {
+        let denied = SignUpSettings {
+            denied_domains: list(&["evil.example", "xn--mnchen-3ya.example"]),
+            ..SignUpSettings::default()
+        };
+        for spelled in [
+            "x@\u{ff45}vil.example",
+            "x@EVIL\u{ff0e}example",
+            "x@evil\u{3002}example",
+            "x@ev\u{ad}il.example",
+            "x@\u{1d41e}vil.example",
+            "x@evil.example.",
+            "x@m\u{fc}nchen.example",
+            "x@mu\u{308}nchen.example",
+            "x@XN--MNCHEN-3YA.example",
+            "x@xn--a.example",
+        ] {
+            assert!(!denied.admits(spelled), "{spelled}");
+        }
+        assert!(denied.admits("x@n\u{f6}rdlich.example"));
     }
 
     #[test]

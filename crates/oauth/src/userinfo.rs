@@ -7,6 +7,7 @@
 pub use crate::standard_claims::{LOGIN_CLAIMS, SCOPE_CLAIMS, ScopeClaims};
 
 use crate::{
+    access_rules::{Access, Question},
     claims::{ClaimRequest, ClaimsRequest},
     client::Client,
     error::{Challenge, ErrorCode, OAuthError},
@@ -138,24 +139,68 @@ pub fn claims_beyond_scope(
     registry: &Registry,
     client: &Client,
 ) -> Vec<String> {
-    let standard = SCOPE_CLAIMS
-        .iter()
-        .filter(|row| !scope.contains(row.scope))
-        .flat_map(|row| row.claims)
-        .copied();
-    let scopes = registry.scopes.iter();
-    let askable =
-        scopes.filter(|entry| !scope.contains(&entry.name) && client.scope.contains(&entry.name));
-    let mapped = askable
-        .flat_map(|entry| &entry.claims)
-        .map(|row| row.name());
     let mut names: Vec<String> = Vec::new();
-    for name in standard.chain(mapped) {
-        if claims.requests(name).next().is_some() && !names.iter().any(|known| known == name) {
+    for (_, name) in scopes_beyond(claims, scope, registry, client) {
+        if !names.iter().any(|known| known == name) {
             names.push(name.to_owned());
         }
     }
     names
+}
+
+/// The scopes that were not granted and answer a claim that is asked for singly, each with the
+/// claim: what is asked for by the claim is what the scope protects.
+pub fn scopes_beyond<'a>(
+    claims: &'a ClaimsRequest,
+    scope: &'a ScopeSet,
+    registry: &'a Registry,
+    client: &'a Client,
+) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let standard = SCOPE_CLAIMS
+        .iter()
+        .filter(move |row| !scope.contains(row.scope))
+        .flat_map(|row| row.claims.iter().map(move |claim| (row.scope, *claim)));
+    let mapped = registry
+        .scopes
+        .iter()
+        .filter(move |entry| !scope.contains(&entry.name) && client.scope.contains(&entry.name))
+        .flat_map(|entry| {
+            let rows = entry.claims.iter();
+            rows.map(move |row| (entry.name.as_str(), row.name()))
+        });
+    let asked = move |(_, name): &(&str, &str)| claims.requests(name).next().is_some();
+    standard.chain(mapped).filter(asked)
+}
+
+/// The `claims` parameter without what access rules deny. A claim is left out where they deny a
+/// scope that answers it and was not granted: else the parameter would give what a rule keeps, in
+/// another way. It is no error that a claim is left out (OpenID Connect Core section 5.5.1).
+pub fn allowed_claims(
+    claims: &ClaimsRequest,
+    question: &Question<'_>,
+    access: Access<'_>,
+    registry: &Registry,
+    client: &Client,
+) -> ClaimsRequest {
+    if access.is_open() {
+        return claims.clone();
+    }
+    let denied = |scope: &str| {
+        let Ok(scope) = ScopeSet::parse(scope) else {
+            return true;
+        };
+        let question = Question {
+            scope: &scope,
+            ..*question
+        };
+        !access.decide(&question).allowed
+    };
+    let beyond = scopes_beyond(claims, question.scope, registry, client);
+    let left_out: Vec<&str> = beyond
+        .filter(|(scope, _)| denied(scope))
+        .map(|(_, claim)| claim)
+        .collect();
+    claims.clone().without(&left_out)
 }
 
 /// Section 5.5.1: a claim that was asked for with values is given if its value is one of them.

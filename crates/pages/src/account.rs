@@ -180,14 +180,44 @@ pub struct ConsentView {
     pub granted_at: u64,
 }
 
+/// The part of the page that a notice is about: after a form of it, that part alone is shown.
+fn part_of(notice: Option<&Notice>) -> Option<&'static str> {
+    const PARTS: [(&str, &str); 12] = [
+        ("account-password", "security"),
+        ("login-password", "security"),
+        ("password-", "security"),
+        ("factors-", "security"),
+        ("passkey-", "security"),
+        ("account-session", "devices"),
+        ("account-withdrawn", "applications"),
+        ("account-saved", "profile"),
+        ("account-bad-value", "profile"),
+        ("account-not-a-number", "profile"),
+        ("account-delete", "data"),
+        ("agents-", "advanced"),
+    ];
+    let (Notice::Error(text) | Notice::Done(text)) = notice?;
+    let part = PARTS.iter().find(|(start, _)| text.starts_with(start));
+    part.map(|(_, part)| *part)
+}
+
 /// `/account`.
 pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
     let hidden = html! { input type="hidden" name="interaction" value=(view.interaction); };
+    let shown = part_of(view.notice.as_ref());
+    let is = |part: &str| shown == Some(part);
+    // What the form of the password was refused for: at which of its fields.
+    let refused = match &view.notice {
+        Some(Notice::Error(text)) if is("security") => Some(*text),
+        Some(Notice::Error(_) | Notice::Done(_)) | None => None,
+    };
+    let wrong = refused == Some("account-password-wrong");
+    let unfit = refused.is_some_and(|text| text.contains("password-")) && !wrong;
     Frame {
         wide: true,
         menu: Menu::Account,
         files: view.passkey.map(|_| &*PASSKEY).into_iter().chain([&*PASSWORD, &*MOMENT]).collect(),
-        // A link leads to the provider, and so may the end of a session that came of one.
+        // A link leads to the provider, and so may the end of a session derived from one.
         forms: match view.providers.others.is_empty() && view.providers.links.is_empty() {
             true => Forms::Own,
             false => Forms::Client,
@@ -203,10 +233,10 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
         }
         (notice(t, view.notice.as_ref()))
 
-        (parts(t, view))
+        (parts(t, view, shown))
 
-        @if !view.attributes.is_empty() { section #profile { (attributes(t, view, &hidden)) } }
-        section #security {
+        @if !view.attributes.is_empty() { section #profile .shown[is("profile")] { (attributes(t, view, &hidden)) } }
+        section #security .shown[is("security")] {
         @if let Some(options) = view.passkey { (passkey::account_part(t, options, &hidden)) }
         @if let Some(view) = view.factors { (factors(t, view, &hidden)) }
         @if view.own_password {
@@ -216,11 +246,14 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
                 input type="text" name="username" value=(view.username) autocomplete="username" hidden;
                 @if view.has_password {
                     label for="password" { (t.text("account-password-current")) }
-                    (password_field::current(t, &PasswordField::default()))
+                    (password_field::current(t, &PasswordField {
+                        autofocus: wrong,
+                        problem: wrong.then_some("problem"),
+                    }))
                 }
                 (password_field::new(t, &NewPassword {
                     shortest: view.shortest_password,
-                    autofocus: false,
+                    autofocus: unfit,
                     logins: &[view.username, view.email.unwrap_or("")],
                     name: view.display_name,
                 }))
@@ -235,7 +268,7 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
         }
         }
 
-        section #devices {
+        section #devices .shown[is("devices")] {
         h2 #sessions { (t.text("account-sessions")) }
         ul .plain aria-labelledby="sessions" {
             @for session in view.sessions {
@@ -274,7 +307,7 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
 
         }
 
-        section #applications {
+        section #applications .shown[is("applications")] {
         h2 #consents { (t.text("account-applications")) }
         @if view.consents.is_empty() {
             p .soft { (t.text("account-applications-none")) }
@@ -308,7 +341,7 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
 
         (account_links(t, view.interaction, &view.providers))
 
-        section #data {
+        section #data .shown[is("data")] {
             h2 { (t.text("account-data")) }
             p .soft { (t.text("account-data-text")) }
             form method="post" action="account" {
@@ -325,19 +358,20 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
                             input #delete-confirmed type="checkbox" name="confirmed" value="yes" required;
                             label for="delete-confirmed" { (t.text("account-delete-sure")) }
                         }
-                        button type="submit" name="decision" value="delete-account" { (t.text("account-delete")) }
+                        button .bad type="submit" name="decision" value="delete-account" { (t.text("account-delete")) }
                     }
                 }
             }
         }
 
-        @if let Some(view) = view.agents { section #advanced { (agents(t, view, &hidden)) } }
+        @if let Some(view) = view.agents { section #advanced .shown[is("advanced")] { (agents(t, view, &hidden)) } }
 
     })
 }
 
-/// Ways to the parts of the page, which show one part alone without a script (`:target`).
-fn parts(t: &Face, view: &AccountView<'_>) -> Markup {
+/// Ways to the parts of the page, which show one part alone without a script (`:target`). The style
+/// marks the one that is shown. `shown`: the part that a form of it was just answered in.
+fn parts(t: &Face, view: &AccountView<'_>, shown: Option<&str>) -> Markup {
     let parts = [
         (!view.attributes.is_empty(), "#profile", "account-about"),
         (true, "#security", "account-security"),
@@ -348,10 +382,10 @@ fn parts(t: &Face, view: &AccountView<'_>) -> Markup {
     ];
     html! {
         nav .tabs aria-label=(t.text("account-sections")) {
-            a href="#main" { (t.text("account-all")) }
             @for (_, target, text) in parts.into_iter().filter(|(is_there, _, _)| *is_there) {
-                a href=(target) { (t.text(text)) }
+                a href=(target) aria-current=[(shown == target.strip_prefix('#')).then_some("true")] { (t.text(text)) }
             }
+            a href="#main" { (t.text("account-all")) }
         }
     }
 }
@@ -434,4 +468,43 @@ pub fn reset(
             button .main type="submit" name="decision" value="password" { (t.text("account-password-save")) }
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(notice: Option<Notice>) -> String {
+        let view = AccountView {
+            has_password: true,
+            own_password: true,
+            notice,
+            ..AccountView::default()
+        };
+        let html = account(&Face::default(), &view).body;
+        // The style names what it marks.
+        let (_, body) = html.split_once("</head>").expect("a head");
+        body.to_owned()
+    }
+
+    #[test]
+    fn an_answer_to_a_form_shows_its_part_and_has_the_focus_at_the_field_that_was_wrong() {
+        let wrong = shown(Some(Notice::Error("account-password-wrong")));
+        assert!(
+            wrong.contains("id=\"security\" class=\"shown\"")
+                || wrong.contains("class=\"shown\" id=\"security\""),
+            "{wrong}"
+        );
+        let tab = wrong.find("href=\"#security\" aria-current=\"true\"");
+        assert!(tab.is_some(), "{wrong}");
+        let field = &wrong[wrong.find("id=\"password\"").unwrap()..];
+        let field = &field[..field.find('>').unwrap()];
+        assert!(field.contains("autofocus"), "{field}");
+        assert!(field.contains("aria-describedby=\"problem\""), "{field}");
+
+        let untouched = shown(None);
+        assert!(!untouched.contains(" aria-current="), "{untouched}");
+        assert!(!untouched.contains("class=\"shown\""), "{untouched}");
+        assert!(!untouched.contains("autofocus"), "{untouched}");
+    }
 }

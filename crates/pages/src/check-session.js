@@ -1,7 +1,9 @@
 "use strict";
 // Says to the page that has this one in a frame whether the browser's session is still the one that it knows
 // (OpenID Connect Session Management 1.0 section 3.2). It asks by "CLIENT_ID SESSION_STATE"; the answer is
-// "unchanged", "changed", or "error" where nothing can be said. The cookie has no secret in it.
+// "unchanged", "changed", or "error" where nothing can be said. The cookie's value lets nobody do anything; whether
+// there is a login is still nobody's business but the clients' of this login, so any page hears "changed" of a browser
+// without one, whatever it sends: the cookie's absence and the value "none" are known to everybody.
 (() => {
   const name = document.currentScript.dataset.cookie;
   const read = () => {
@@ -23,8 +25,10 @@
     const state = read();
     // A browser that keeps cookies from frames of other sites shows none: that is no logout.
     if (state === null && document.hasStorageAccess && !(await document.hasStorageAccess())) return "error";
+    const loggedIn = state !== null && state !== "" && state !== "none";
+    // Computed in either case, so that the time of the answer tells nothing either.
     const now = await hash(`${client} ${origin} ${state ?? ""} ${salt}`);
-    return now === known ? "unchanged" : "changed";
+    return loggedIn && now === known ? "unchanged" : "changed";
   };
   addEventListener("message", async (event) => {
     // A page without an origin of its own cannot be answered.

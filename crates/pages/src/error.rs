@@ -30,14 +30,18 @@ pub fn error(t: &Face, code: &str, description: &str, request_id: &str) -> Html 
     })
 }
 
-/// The rules' descriptions are fragments: a capital and a full stop make them sentences.
+/// The rules' descriptions are fragments: a capital and a full stop make them sentences. The name
+/// of a parameter stays as it is written on the wire.
 fn sentence(description: &str) -> String {
     let mut text = String::with_capacity(description.len() + 1);
+    let first_word = description.split(' ').next().unwrap_or_default();
     let mut chars = description.chars();
-    if let Some(first) = chars.next() {
+    if first_word.contains('_') {
+        text.push_str(description);
+    } else if let Some(first) = chars.next() {
         text.extend(first.to_uppercase());
+        text.push_str(chars.as_str());
     }
-    text.push_str(chars.as_str());
     if !text.ends_with(['.', '!', '?']) {
         text.push('.');
     }
@@ -55,6 +59,15 @@ mod tests {
         let found = "<main id=\"error\" data-error=\"invalid_request\"";
         assert!(html.body.contains(found));
         assert!(html.body.contains("Malformed."));
+    }
+
+    #[test]
+    fn a_parameters_name_gets_no_capital() {
+        assert_eq!(
+            sentence("redirect_uri is missing"),
+            "redirect_uri is missing."
+        );
+        assert_eq!(sentence("malformed"), "Malformed.");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! buttons are the contract that scripts and password managers rely on.
 #![forbid(unsafe_code)]
 
+mod accept_terms;
 mod account;
 mod agents;
 mod brand;
@@ -38,6 +39,7 @@ mod steps;
 mod style;
 pub mod words;
 
+pub use accept_terms::{AcceptTerms, accept_terms};
 pub use account::{
     AccountView, AttributeField, AttributeView, ConsentView, SessionView, account, recover,
     recover_sent, reset,

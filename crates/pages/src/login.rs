@@ -94,6 +94,9 @@ pub fn login(t: &Face, page: &LoginPage<'_>) -> Html {
                 autofocus[page.username.is_empty()] aria-invalid=[invalid.then_some("true")] aria-describedby=[problem];
             div .labels {
                 label for="password" { (t.text("login-password")) }
+                (password_field::current(t, &PasswordField { autofocus: !page.username.is_empty(), problem }))
+                // Behind the field: Tab leads from the name to the password. The style puts it
+                // beside the label.
                 @if page.recovery && page.leads_on {
                     // Of a form of its own: what was typed here is not sent along.
                     button .small type="submit" form="forgotten" { (t.text("login-forgotten")) }
@@ -101,7 +104,6 @@ pub fn login(t: &Face, page: &LoginPage<'_>) -> Html {
                     a .small href="account/recover" { (t.text("login-forgotten")) }
                 }
             }
-            (password_field::current(t, &PasswordField { autofocus: !page.username.is_empty(), problem }))
             button .main type="submit" name="decision" value="allow" { (t.text("login-submit")) }
             @if !page.methods.is_empty() || page.passkey.is_some() { p .or { (t.text("page-or")) } }
             @if let Some(options) = page.passkey { (passkey::login_button(t, options)) }
@@ -116,7 +118,7 @@ pub fn login(t: &Face, page: &LoginPage<'_>) -> Html {
         @if page.sign_up && page.leads_on {
             form method="post" action="sign-up" {
                 input type="hidden" name="interaction" value=(page.interaction);
-                button .text #sign-up type="submit" { (t.text("login-sign-up")) }
+                button .link #sign-up type="submit" { (t.text("login-sign-up")) }
             }
         } @else if page.sign_up {
             p { a .alone #sign-up href="sign-up" { (t.text("login-sign-up")) } }
@@ -252,6 +254,29 @@ mod tests {
         }
         // Enter presses the first submit button of the form.
         assert!(html.body.find("value=\"allow\"") < html.body.find("value=\"email\""));
+    }
+
+    #[test]
+    fn nothing_stands_between_the_name_and_the_password_in_the_order_of_tab() {
+        for leads_on in [true, false] {
+            let html = login(
+                &Face::default(),
+                &LoginPage {
+                    local: true,
+                    recovery: true,
+                    sign_up: true,
+                    leads_on,
+                    ..LoginPage::default()
+                },
+            );
+            let at = |part: &str| html.body.find(part).expect(part);
+            let between = &html.body[at("name=\"username\"")..at("name=\"password\"")];
+            // Up to where the password's own field begins.
+            let between = &between[..between.rfind("<input").expect("a field")];
+            for focusable in ["<a ", "<button", "<input", "tabindex"] {
+                assert!(!between.contains(focusable), "{focusable} in {between}");
+            }
+        }
     }
 
     #[test]

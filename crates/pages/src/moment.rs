@@ -1,5 +1,5 @@
 //! Days and times for people: in the order and with the names of their language, in UTC, which is
-//! stated. `moment.js` writes them anew in the browser's zone, where it runs.
+//! stated. `moment.js` writes them again in the browser's zone, where it runs.
 
 use signet_texts::{Arg, Language};
 

@@ -133,17 +133,24 @@ pub fn new_account(t: &Face, page: &NewAccountPage<'_>) -> Html {
             }
             (password_field::new(t, &password))
             @if let Some(url) = page.terms {
-                div .check {
-                    input #terms type="checkbox" name="terms" value="accepted" required;
-                    label for="terms" {
-                        (t.text("sign-up-terms")) " "
-                        a href=(url) rel="noopener noreferrer" target="_blank" { (t.text("sign-up-terms-link")) }
-                    }
-                }
+                (terms_box(t, url))
             }
             button .main type="submit" name="decision" value="allow" { (t.text("sign-up-submit")) }
         }
     })
+}
+
+/// The box that accepts the terms.
+pub(crate) fn terms_box(t: &Face, url: &str) -> Markup {
+    html! {
+        div .check {
+            input #terms type="checkbox" name="terms" value="accepted" required;
+            label for="terms" {
+                (t.text("sign-up-terms")) " "
+                a href=(url) rel="noopener noreferrer" target="_blank" { (t.text("sign-up-terms-link")) }
+            }
+        }
+    }
 }
 
 #[cfg(test)]

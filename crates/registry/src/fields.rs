@@ -310,7 +310,7 @@ mod tests {
             scope: ScopeSet::parse(scope).expect("scopes"),
             ..web()
         };
-        // Who writes it anew has not seen the denial.
+        // Who writes it again has not seen the denial.
         written(&mut one, &with("openid read"), &stamp(2, "a"));
         written(&mut other, &with("openid read write admin"), &stamp(3, "b"));
         one.merge(&other);

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 /// store.
 pub const REMEMBERED_MS: u64 = 86_400_000;
 
-/// What became of a fragment.
+/// The outcome of a fragment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Heard {
     /// It says nothing new.

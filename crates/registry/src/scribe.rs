@@ -8,6 +8,8 @@
 //! The record's own row stays what it is on a single node. Where the two disagree (a binary that
 //! knows no stamps wrote the row) the row holds, and every node makes the same state of it.
 use crate::{changelog, delta::Delta, fields, kinds::RecordKind};
+/// So the order of the store's changes is that of the stamps, whatever the clocks say.
+pub use signet_cluster::hlc::after;
 use signet_cluster::{
     NodeId,
     crdt::{MAX_RECORD_BYTES, Record},
@@ -21,7 +23,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering::SeqCst},
 };
 
-/// How often a record that others keep writing is read anew.
+/// How often a record that others keep writing is read again.
 const MAX_TRIES: usize = 16;
 
 /// What a change writes and tells. Empty on a node that is the only one.
@@ -51,7 +53,7 @@ pub struct Scribe {
     realm: RealmId,
     tell: Arc<dyn Tell>,
     shared: AtomicBool,
-    log: changelog::Places,
+    log: changelog::Writer,
 }
 
 impl Scribe {
@@ -61,7 +63,7 @@ impl Scribe {
             realm,
             tell,
             shared: AtomicBool::new(false),
-            log: changelog::Places::default(),
+            log: changelog::Writer::default(),
         })
     }
 
@@ -86,8 +88,8 @@ impl Scribe {
         &self.realm
     }
 
-    /// The places of the change log, as far as this node has seen them.
-    pub fn log(&self) -> &changelog::Places {
+    /// What counts this node's lines of the change log.
+    pub fn log(&self) -> &changelog::Writer {
         &self.log
     }
 
@@ -172,8 +174,15 @@ impl Scribe {
             return Vec::new();
         }
         let mut rows = noted.stamps.clone();
-        rows.push(self.log.row(&self.tell.stamp().node, &noted.entries, now));
+        rows.push(self.line(&noted.entries, now));
         rows
+    }
+
+    /// A line of the change log. It is kept from the later of both clocks on: where the wall clock
+    /// is behind, the others would take the line for one that has ended.
+    fn line(&self, entries: &[Entry], now: u64) -> Op {
+        let stamp = self.tell.stamp();
+        self.log.row(&stamp.node, entries, now.max(stamp.ms / 1000))
     }
 
     /// Tells the other nodes what is durable. Begins at once; the future ends when they have
@@ -206,12 +215,11 @@ impl Scribe {
         revoked.iter().map(entry).collect()
     }
 
-    /// A change whose line of the log may have come too late for its place: it was decided at
-    /// `begun` (Unix seconds) and is durable now. The line to write once more, where that is so.
+    /// A change whose line of the log may have come later than readers look for it: it was decided
+    /// at `begun` (Unix seconds) and is durable now. The line to write once more, where that is so.
     pub fn again(&self, noted: &Noted, begun: u64, now: u64) -> Option<Op> {
         let late = now.saturating_sub(begun) > changelog::LATE;
-        (late && !noted.entries.is_empty())
-            .then(|| self.log.row(&self.tell.stamp().node, &noted.entries, now))
+        (late && !noted.entries.is_empty()).then(|| self.line(&noted.entries, now))
     }
 
     /// The state of one record as the store has it now, with its row: read together.
@@ -245,8 +253,8 @@ impl Scribe {
 
 impl Announce for Scribe {
     fn row(&self, revoked: &[Revoked], now: u64) -> Option<Op> {
-        let node = self.is_shared().then(|| self.tell.stamp().node)?;
-        Some(self.log.row(&node, &self.revocations(revoked), now))
+        self.is_shared()
+            .then(|| self.line(&self.revocations(revoked), now))
     }
 
     fn durable(&self, revoked: &[Revoked]) {
@@ -319,22 +327,4 @@ pub fn reconciled(
         fields::write(&mut state, kind, row, &stamp).map_err(corrupt)?;
     }
     Ok(state)
-}
-
-/// A stamp that is later than what a record has: a node's own, or, where its clock is behind the
-/// record's last writer, the next one. So the order of the store's changes is that of the stamps,
-/// whatever the clocks say.
-pub fn after(newest: Option<&Stamp>, own: Stamp) -> Stamp {
-    let Some(newest) = newest.filter(|newest| **newest >= own) else {
-        return own;
-    };
-    let (ms, seq) = match newest.seq.checked_add(1) {
-        Some(seq) => (newest.ms, seq),
-        None => (newest.ms.saturating_add(1), 0),
-    };
-    Stamp {
-        ms,
-        seq,
-        node: own.node,
-    }
 }

@@ -251,8 +251,9 @@ impl fmt::Display for Filter {
     }
 }
 
-/// Attributes whose case counts (RFC 7643 section 3.1 and 4: `caseExact`).
-fn is_exact(path: &AttributePath) -> bool {
+/// Attributes whose case counts (RFC 7643 section 3.1 and 4: `caseExact`). `of`: the attribute that
+/// the path is a part of, within brackets.
+fn is_exact(path: &AttributePath, of: Option<&AttributePath>) -> bool {
     let exact = ["id", "externalId", "value", "$ref", "version"];
     let last = path.part.as_ref().unwrap_or(&path.name);
     // An address is compared without case: only ids of members and groups are exact.
@@ -260,20 +261,25 @@ fn is_exact(path: &AttributePath) -> bool {
     exact.iter().any(|name| name.eq_ignore_ascii_case(last))
         && !of_people
             .iter()
-            .any(|name| name.eq_ignore_ascii_case(&path.name))
+            .any(|name| name.eq_ignore_ascii_case(&of.unwrap_or(path).name))
 }
 
 impl Filter {
     /// Whether a resource, or a value of a multi-valued attribute, fulfils it.
     pub fn holds(&self, object: &Map<String, Value>) -> bool {
+        self.holds_within(object, None)
+    }
+
+    /// `of`: the attribute whose value the object is, within brackets.
+    fn holds_within(&self, object: &Map<String, Value>, of: Option<&AttributePath>) -> bool {
         match self {
-            Filter::And(a, b) => a.holds(object) && b.holds(object),
-            Filter::Or(a, b) => a.holds(object) || b.holds(object),
-            Filter::Not(inside) => !inside.holds(object),
+            Filter::And(a, b) => a.holds_within(object, of) && b.holds_within(object, of),
+            Filter::Or(a, b) => a.holds_within(object, of) || b.holds_within(object, of),
+            Filter::Not(inside) => !inside.holds_within(object, of),
             Filter::Present(path) => values(object, path).iter().any(|value| is_there(value)),
             Filter::Compare(path, operator, wanted) => {
                 let found = values(object, path);
-                let exact = is_exact(path);
+                let exact = is_exact(path, of);
                 match operator {
                     // Not equal is what equal is not, of all values together.
                     Operator::Ne => !found
@@ -293,11 +299,11 @@ impl Filter {
             Filter::Values(path, inside) => {
                 let found = elements(object, path);
                 found.iter().any(|value| match value {
-                    Value::Object(object) => inside.holds(object),
+                    Value::Object(object) => inside.holds_within(object, Some(path)),
                     // RFC 7643 section 2.4: a simple value is as if it were `value`.
                     simple => {
                         let object = Map::from_iter([("value".to_owned(), (*simple).clone())]);
-                        inside.holds(&object)
+                        inside.holds_within(&object, Some(path))
                     }
                 })
             }
@@ -314,6 +320,30 @@ impl Filter {
                 Some(text)
             }
             Filter::And(a, b) => a.equals(name).or_else(|| b.equals(name)),
+            Filter::Compare(..)
+            | Filter::Or(..)
+            | Filter::Not(_)
+            | Filter::Present(_)
+            | Filter::Values(..) => None,
+        }
+    }
+
+    /// As [`Filter::equals`], of a part of one value of an attribute: `emails.value eq "x"`,
+    /// `emails[value eq "x"]`, and `emails eq "x"` where the part is `value`, which an attribute
+    /// without a part stands for.
+    pub fn equals_part(&self, name: &str, part: &str) -> Option<&str> {
+        match self {
+            Filter::Compare(path, Operator::Eq, Value::String(text)) => {
+                let own = path.part.as_deref().unwrap_or("value");
+                let is_it = path.name.eq_ignore_ascii_case(name) && own.eq_ignore_ascii_case(part);
+                is_it.then_some(text)
+            }
+            Filter::Values(path, inner) if path.name.eq_ignore_ascii_case(name) => {
+                inner.equals(part)
+            }
+            Filter::And(a, b) => a
+                .equals_part(name, part)
+                .or_else(|| b.equals_part(name, part)),
             Filter::Compare(..)
             | Filter::Or(..)
             | Filter::Not(_)

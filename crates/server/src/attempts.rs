@@ -15,6 +15,29 @@ use signet_crypto::hash::sha256;
 use signet_http::addresses::network;
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
 
+/// Messages for an account from all networks together, to those from one.
+pub const MAILS_IN_ALL: u32 = 5;
+
+/// The networks that an address counts for: how many times a single one's budget each has, the bits
+/// of its prefix, and its first address. One /64 of IPv6 is as one address of IPv4; a customer may
+/// have a /56 or a /48 of them, and all the addresses in it.
+pub fn networks(address: IpAddr) -> impl Iterator<Item = (u32, u8, IpAddr)> {
+    let prefixes: &[(u32, u8)] = match network(address) {
+        IpAddr::V4(_) => &[(1, 32)],
+        IpAddr::V6(_) => &[(1, 64), (2, 56), (4, 48)],
+    };
+    prefixes.iter().map(move |(times, bits)| {
+        let network = match network(address) {
+            IpAddr::V4(v4) => IpAddr::V4(v4),
+            IpAddr::V6(v6) => {
+                let host = u128::MAX.checked_shr(u32::from(*bits)).unwrap_or(0);
+                IpAddr::V6((u128::from(v6) & !host).into())
+            }
+        };
+        (*times, *bits, network)
+    })
+}
+
 /// How many failures in which time. Each budget is a window that begins with its first failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -24,12 +47,14 @@ pub struct Limits {
     pub account: u32,
     /// Failures for one account from one browser that did.
     pub device: u32,
-    /// Failures from one address (one /64 of IPv6), for whatever accounts.
+    /// Failures from one network ([`networks`]), for whatever accounts.
     pub address: u32,
     /// Wrong mailed codes for one account from unknown browsers in a day, over however many codes;
     /// and as many wrong codes of an app: a code is one of a million.
     pub codes_per_day: u32,
-    /// Messages that may be asked for, per account and window.
+    /// Messages that may be asked for in a window, for an account from one network, or from one
+    /// browser that it is known in; [`MAILS_IN_ALL`] times as many for an account from all
+    /// networks.
     pub mails: u32,
 }
 
@@ -115,13 +140,34 @@ impl Limits {
         })
     }
 
-    /// Guesses from an address.
-    pub fn of_address(&self, kind: Kind, address: IpAddr) -> Budget {
-        let network = match network(address) {
-            IpAddr::V4(v4) => v4.octets().to_vec(),
-            IpAddr::V6(v6) => v6.octets().to_vec(),
+    /// Messages for an account (as in [`Limits::of_account`]) that were asked for from one network.
+    pub fn of_account_from(&self, kind: Kind, account: &str, address: IpAddr) -> Budget {
+        // Who has a /56 has all that is in it.
+        let (bits, network) = networks(address)
+            .map(|(_, bits, network)| (bits, octets(network)))
+            .nth(1)
+            .unwrap_or((32, octets(network(address))));
+        let parts: [&[u8]; 3] = [account.as_bytes(), &[bits], &network];
+        self.budget(kind, b"account from", &parts, self.mails)
+    }
+
+    /// Messages for an account from all networks together, beside [`Limits::of_account_from`].
+    pub fn of_account_in_all(&self, kind: Kind, account: &str) -> Budget {
+        let most = self.mails.saturating_mul(MAILS_IN_ALL);
+        self.budget(kind, b"account", &[account.as_bytes(), &[]], most)
+    }
+
+    /// Guesses from an address: of each network that it is in.
+    pub fn of_networks(&self, kind: Kind, address: IpAddr) -> Vec<Budget> {
+        let of = |(times, bits, network): (u32, u8, IpAddr)| {
+            let most = self.address.saturating_mul(times);
+            let network = octets(network);
+            match times {
+                1 => self.budget(kind, b"address", &[&network], most),
+                _ => self.budget(kind, b"network", &[&[bits], &network], most),
+            }
         };
-        self.budget(kind, b"address", &[&network], self.address)
+        networks(address).map(of).collect()
     }
 
     fn budget(&self, kind: Kind, what: &[u8], parts: &[&[u8]], most: u32) -> Budget {
@@ -137,6 +183,13 @@ impl Limits {
             most,
             window: self.window,
         }
+    }
+}
+
+fn octets(address: IpAddr) -> Vec<u8> {
+    match address {
+        IpAddr::V4(v4) => v4.octets().to_vec(),
+        IpAddr::V6(v6) => v6.octets().to_vec(),
     }
 }
 
@@ -194,6 +247,14 @@ pub async fn count(store: &dyn Store, budget: &Budget, now: u64) -> Result<(), R
         }
     }
     Err(Refused::TooMany { retry_after: 1 })
+}
+
+/// Counts one guess in each budget, up to the first that refuses it.
+pub async fn count_all(store: &dyn Store, budgets: &[Budget], now: u64) -> Result<(), Refused> {
+    for budget in budgets {
+        count(store, budget, now).await?;
+    }
+    Ok(())
 }
 
 /// Takes one count back: the guess was right.
@@ -313,10 +374,33 @@ mod tests {
 
     #[test]
     fn one_network_is_one_address() {
-        let of = |text: &str| LIMITS.of_address(Kind::Password, text.parse().unwrap());
+        let of = |text: &str| LIMITS.of_networks(Kind::Password, text.parse().unwrap());
         assert_eq!(of("2001:db8::1"), of("2001:db8::ffff"));
-        assert_ne!(of("2001:db8::1"), of("2001:db8:0:1::1"));
+        assert_ne!(of("2001:db8::1")[0], of("2001:db8:0:1::1")[0]);
         assert_eq!(of("::ffff:192.0.2.1"), of("192.0.2.1"));
         assert_ne!(of("192.0.2.1"), of("192.0.2.2"));
+    }
+
+    #[test]
+    fn one_customers_network_is_bounded_at_56_and_at_48() {
+        let of = |text: &str| LIMITS.of_networks(Kind::Password, text.parse().unwrap());
+        let one = of("2001:db8:0:1::1");
+        let most: Vec<u32> = one.iter().map(|budget| budget.most).collect();
+        assert_eq!(most, [5, 10, 20]);
+        assert_eq!(one[1..], of("2001:db8:0:ff::1")[1..]);
+        assert_ne!(one[1], of("2001:db8:0:100::1")[1]);
+        assert_eq!(one[2], of("2001:db8:0:100::1")[2]);
+        assert_ne!(one[2], of("2001:db8:1:1::1")[2]);
+    }
+
+    #[test]
+    fn who_asks_for_mails_for_somebody_does_not_use_up_those_of_another_network() {
+        let from = |text: &str| LIMITS.of_account_from(Kind::Mail, "alice", text.parse().unwrap());
+        assert_eq!(from("192.0.2.1").most, LIMITS.mails);
+        assert_ne!(from("192.0.2.1"), from("192.0.2.2"));
+        assert_eq!(from("2001:db8:0:1::1"), from("2001:db8:0:2::1"));
+        let all = LIMITS.of_account_in_all(Kind::Mail, "alice");
+        assert_eq!(all.most, LIMITS.mails * MAILS_IN_ALL);
+        assert_ne!(all, from("192.0.2.1"));
     }
 }

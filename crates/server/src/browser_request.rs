@@ -1,14 +1,17 @@
 //! One request of a person's browser: who is there, and the cookies that the answer sets.
 
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderValue, Method, StatusCode, header};
 use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::params::Params;
 use signet_revocation::RevocationQuery;
 use signet_store::StoreError;
 
+use crate::access::Entrance;
+use crate::budgets::Caller;
 use crate::cookie::{self, Browser, Cookie, KnownBrowser};
 use crate::http::{Context, Response, context::path_of, response};
 use crate::interaction::Interaction;
+use crate::metrics;
 use crate::page::{self, Face, Html};
 use crate::session::{self, Found, Login};
 use signet_audit::Action;
@@ -119,7 +122,7 @@ impl BrowserRequest {
             ..RevocationQuery::default()
         });
         let user = realm.people.users.by_id(&found.row.user_id, now).await?;
-        let user = user.filter(|user| user.enabled);
+        let user = user.filter(|user| Entrance::Session.opens(user, now));
         match user {
             Some(user) if !revoked => {
                 session::touch(&*realm.store, &self.context.snapshot.settings, &found, now).await?;
@@ -141,15 +144,33 @@ impl BrowserRequest {
         set.or_else(|| KnownBrowser::of(&self.context))
     }
 
-    /// Logs the user in, who has shown these methods: names of
-    /// `signet_oauth::authorize::acr::METHODS`, the latest first.
-    pub async fn log_in(&mut self, user: User, methods: &[&str]) -> Result<(), StoreError> {
+    /// Who pays for what the request causes.
+    pub fn caller(&self) -> Caller {
+        let device = self.device();
+        Caller {
+            peer: self.context.peer,
+            known: device.and_then(|device| device.known_to_somebody()),
+        }
+    }
+
+    /// Logs the user in, who has shown this, the latest first. `auth_time`: when they last showed
+    /// who they are, where that was not now (Unix seconds).
+    pub async fn log_in(
+        &mut self,
+        user: User,
+        shown: &[session::Shown],
+        auth_time: Option<u64>,
+    ) -> Result<(), StoreError> {
         let (realm, snapshot) = (self.context.realm.clone(), self.context.snapshot.clone());
+        if !Entrance::Login.opens(&user, self.context.now()) {
+            return Err(StoreError::Unavailable("the account opens nothing".into()));
+        }
         let before = self.present.take().map(|present| present.found);
         let arrived = self.arrived.take();
         // Each method has a class of its own (a test of `crate::login` holds the table to it). A
         // session without one would satisfy nothing and say nothing, so none is begun.
-        let acr = signet_oauth::authorize::acr::of(methods).ok_or_else(|| {
+        let methods: Vec<&str> = shown.iter().map(|one| &*one.method).collect();
+        let acr = signet_oauth::authorize::acr::of(&methods).ok_or_else(|| {
             StoreError::Unavailable(format!(
                 "the methods {methods:?} have no authentication context class"
             ))
@@ -170,18 +191,28 @@ impl BrowserRequest {
         let login = Login {
             user_id: &user.id,
             acr,
-            methods,
+            shown,
             user_agent: self.context.header(header::USER_AGENT).unwrap_or(""),
             address: self.context.peer.to_string(),
             now_ms: self.context.now_ms,
-            auth_time: arrived.as_ref().and_then(|arrived| arrived.auth_time),
+            issue_ms: self.context.issue_ms,
+            auth_time: auth_time.or(arrived.as_ref().and_then(|arrived| arrived.auth_time)),
             upstream: arrived.as_ref().map(|arrived| arrived.upstream.clone()),
         };
         let begun = session::begin(&*realm.store, &snapshot.settings, before.as_ref(), &login);
         let event = self.context.event(Action::LOGIN);
         let event = event.subject(&user.id).method(method);
         let found = realm.audit().act(event, begun, store_failed).await?;
-        tracing::info!(target: "signet::login", user = %user.id, method, sid = %found.row.sid, "logged in");
+        realm.host.metrics.login(method, metrics::SUCCESS);
+        tracing::info!(
+            target: "signet::login",
+            request_id = %self.context.request_id,
+            peer = %self.context.peer,
+            user = %user.id,
+            method,
+            sid = %found.row.sid,
+            "logged in"
+        );
         self.enter(user, found);
         Ok(())
     }
@@ -198,6 +229,15 @@ impl BrowserRequest {
         self.present = Some(LoggedIn { found, user });
     }
 
+    /// The record of who is logged in has just been changed: the rest of this request sees it so.
+    pub(crate) fn see(&mut self, user: User) {
+        if let Some(present) = &mut self.present
+            && present.user.id == user.id
+        {
+            present.user = user;
+        }
+    }
+
     /// Everything of this person has just been ended, and whatever session the browser had of
     /// theirs is none: the next is another one, and a millisecond later than the end.
     pub fn begin_after_end(&mut self, user: &User) {
@@ -206,6 +246,7 @@ impl BrowserRequest {
             .take()
             .filter(|present| present.user.id != user.id);
         self.context.now_ms = self.context.realm.now_ms() + 1;
+        self.context.issue_ms = self.context.realm.issue_ms_at(self.context.now_ms);
     }
 
     /// Ends the browser's session, and with it the tokens that name it.
@@ -364,8 +405,9 @@ impl BrowserRequest {
 
     /// The form's state is not this browser's or has expired.
     pub fn start_again(self) -> Response {
-        // A browser that keeps cookies sends the one that came with the page of the form.
-        let text = match self.browser.new {
+        // A browser that keeps cookies sends the one that came with the page of the form. Of one
+        // that sends no form (a bookmark), nobody knows whether it was ever given any.
+        let text = match self.browser.new && self.context.method == Method::POST {
             true => "error-cookies",
             false => "error-expired",
         };

@@ -3,16 +3,18 @@
 //! responses.
 //!
 //! It is a hash of what names the login: another one after every login, for another session, and
-//! without one. Nothing can be done with it, so the script may read it. As it follows from the
-//! session alone, every node sets the same, and an answer puts right what was not: also where the
-//! session was ended elsewhere.
+//! without one. Nothing can be done with it, so the script may read it; who asks without knowing
+//! the value of a login hears the same whether there is one or not. As it follows from the session
+//! alone, every node sets the same, and an answer puts right what was not: also where the session
+//! was ended elsewhere.
 
 use signet_crypto::hash::sha256;
 use signet_jose::base64url;
 
 use crate::session::SessionRow;
 
-/// Of a browser whose session is over.
+/// Of a browser whose session is over. Anybody knows it, so the script says "changed" to whoever
+/// asks by it (`check-session.js`).
 pub const NOBODY: &str = "none";
 
 /// Of a browser with this session.

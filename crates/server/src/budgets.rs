@@ -1,15 +1,24 @@
 //! What an unauthenticated caller can cause, and how much of it.
 //!
 //! [`TABLE`] has a row for everything that costs memory, disk, mail or a request to somebody else
-//! without anybody having proven who they are: from one address (one /64 of IPv6), and from all of
-//! them together. What is counted is counted in memory, so that a flood writes nothing; nodes of
-//! one installation tell each other what they counted ([`spent`]). Guesses, which must survive a
-//! restart, are counted in the store ([`crate::attempts`]). A client that has authenticated is
-//! never counted here.
+//! without anybody having proven who they are. A budget is spent by what costs: by bytes that are
+//! kept and mails that are sent, not by what was asked for.
+//!
+//! - A **network** has a budget: an IPv4 address, or a /64 of IPv6; twice as much a /56 and four
+//!   times as much a /48, for one customer may have that many.
+//! - **All of them** together have one. Where it is used up nothing is turned off: each network
+//!   still has a small share, so that who sends much is refused and who comes once is not.
+//! - A **known browser** ([`Caller::known`]) counts for itself, and all of them have a budget that
+//!   nobody else can use up.
+//!
+//! What is counted is counted in memory, so that a flood writes nothing; nodes of one installation
+//! tell each other what they counted ([`spent`]). Guesses, which must survive a restart, are
+//! counted in the store ([`crate::attempts`]). A client that has authenticated is never counted
+//! here.
 
 pub mod spent;
 
-use crate::attempts::Limits;
+use crate::attempts::{Limits, MAILS_IN_ALL, networks};
 use signet_http::addresses::network;
 use std::{
     collections::HashMap,
@@ -20,6 +29,30 @@ use std::{
     },
 };
 use tokio::sync::Notify;
+
+/// Most networks that one budget tells apart in a window; beyond, they are refused
+const MAX_CALLERS: usize = 262_144;
+/// What a known browser has of a network's budget: one part of so many.
+const KNOWN_PART: u32 = 10;
+/// No bound.
+const NONE: u32 = u32::MAX;
+
+/// Who causes something.
+#[derive(Clone, Copy, Debug)]
+pub struct Caller {
+    /// Where it comes from.
+    pub peer: IpAddr,
+    /// The id of a browser in which somebody has logged in before: it is sealed, so that nobody
+    /// makes one.
+    pub known: Option<[u8; 16]>,
+}
+
+impl From<IpAddr> for Caller {
+    /// Nobody that is known.
+    fn from(peer: IpAddr) -> Caller {
+        Caller { peer, known: None }
+    }
+}
 
 /// What is counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,10 +69,14 @@ pub enum Act {
     DeviceCode,
     /// A client without a secret pushes an authorization request.
     PushedRequest,
-    /// Somebody asks for a mail.
+    /// A mail is sent that an unauthenticated caller asked for.
     Mail,
-    /// A login at an identity provider begins or ends: the server asks the provider.
+    /// Somebody asks for a mail: whether one is sent must not show.
+    MailRequest,
+    /// The server asks an identity provider.
     Provider,
+    /// Bytes of a login are kept until a provider's answer or a mailed link comes.
+    Waiting,
 }
 
 /// A row of [`TABLE`].
@@ -49,45 +86,67 @@ pub struct Row {
     pub act: Act,
     /// In words.
     pub what: &'static str,
-    /// From one address in a window.
+    /// From one network in a window; [`u32::MAX`]: no bound.
     pub address: u32,
-    /// From all addresses in a window.
+    /// From all networks in a window; [`u32::MAX`]: no bound.
     pub total: u32,
+    /// From one network where that of all is used up.
+    pub share: u32,
+    /// Where this row's total is used up, too.
+    pub after: Option<Act>,
     /// At one host in a window, where the act is a request to somebody else.
     pub host: Option<u32>,
     /// Seconds.
     pub window: u64,
 }
 
-const fn row(act: Act, what: &'static str, address: u32, total: u32, window: u64) -> Row {
+const fn row(
+    act: Act,
+    what: &'static str,
+    address: u32,
+    total: u32,
+    share: u32,
+    window: u64,
+) -> Row {
     Row {
         act,
         what,
         address,
         total,
+        share,
+        after: None,
         host: None,
         window,
     }
 }
 
-const fn fetch(act: Act, what: &'static str, address: u32, host: u32, total: u32) -> Row {
+const fn fetch(
+    act: Act,
+    what: &'static str,
+    address: u32,
+    host: u32,
+    total: u32,
+    share: u32,
+) -> Row {
     Row {
         host: Some(host),
-        ..row(act, what, address, total, 900)
+        ..row(act, what, address, total, share, 900)
     }
 }
 
 /// In the order of [`Act`].
 #[rustfmt::skip]
-pub const TABLE: [Row; 8] = [
-    row(Act::Registration, "`/register`: clients that register themselves", 1000, 5000, 900),
-    row(Act::RegistrationChange, "`/register/{client_id}`: reading, changing and removing such a client", 1000, 5000, 900),
-    fetch(Act::Fetch, "fetches of a `sector_identifier_uri`", 60, 60, 600),
-    fetch(Act::ClientKeys, "fetches of a client's `jwks_uri`; beyond, the keys that are known count", 600, 300, 6000),
-    row(Act::DeviceCode, "`/device_authorization` of clients without a secret", 300, 3000, 60),
-    row(Act::PushedRequest, "`/par` of clients without a secret", 3000, 30_000, 60),
-    row(Act::Mail, "mails that are asked for: codes, recovery links and links to sign up", 1000, 5000, 900),
-    fetch(Act::Provider, "requests to identity providers, some of each login there", 3000, 10_000, 20_000),
+pub const TABLE: [Row; 10] = [
+    row(Act::Registration, "`/register`: clients that register themselves", 1000, 5000, 20, 900),
+    row(Act::RegistrationChange, "`/register/{client_id}`: reading, changing and removing such a client", 1000, 5000, 50, 900),
+    fetch(Act::Fetch, "fetches of a `sector_identifier_uri`", 60, 60, 600, 5),
+    fetch(Act::ClientKeys, "fetches of a client's `jwks_uri`; beyond, the keys that are known count", 600, 300, 6000, 30),
+    row(Act::DeviceCode, "`/device_authorization` of clients without a secret", 300, 3000, 10, 60),
+    row(Act::PushedRequest, "`/par` of clients without a secret", 3000, 30_000, 100, 60),
+    row(Act::Mail, "mails that are sent: codes, recovery links and links to sign up", NONE, 5000, NONE, 900),
+    Row { after: Some(Act::Mail), ..row(Act::MailRequest, "requests for such a mail, whether one is sent or not", 1000, NONE, 20, 900) },
+    fetch(Act::Provider, "requests to identity providers, some of each login there", 3000, 10_000, 20_000, 20),
+    row(Act::Waiting, "bytes of logins that wait for a provider's answer or a mailed link; beyond, such a link leads to the account page, and a provider is asked later", 4 << 20, 32 << 20, 256 << 10, 900),
 ];
 
 /// The counters of one realm.
@@ -102,21 +161,32 @@ pub struct Budgets {
 struct Counter {
     address: AtomicU32,
     total: AtomicU32,
+    share: AtomicU32,
     window: Mutex<Window>,
 }
 
-/// No more entries of either kind than the total.
+/// Whose count it is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Counted {
+    /// The bits of the prefix, and the network.
+    Network(u8, IpAddr),
+    Known([u8; 16]),
+}
+
+/// No more hosts and known browsers than the total, and no more networks than [`MAX_CALLERS`].
 #[derive(Default)]
 struct Window {
     ends_at: u64,
     total: u32,
-    addresses: HashMap<IpAddr, u32>,
+    /// Of the known browsers.
+    known: u32,
+    callers: HashMap<Counted, u32>,
     hosts: HashMap<String, u32>,
     untold: spent::Untold,
 }
 
 impl Window {
-    /// Begins anew where it is over. `length`: seconds.
+    /// Begins again where it is over. `length`: seconds.
     fn roll(&mut self, length: u64, now: u64) {
         // A window that ends too late is of a clock that was forward.
         if now >= self.ends_at || self.ends_at > now.saturating_add(length) {
@@ -124,6 +194,21 @@ impl Window {
                 ends_at: now.saturating_add(length),
                 ..Window::default()
             };
+        }
+    }
+
+    fn of(&self, caller: &Counted) -> u32 {
+        self.callers.get(caller).copied().unwrap_or(0)
+    }
+
+    fn add(&mut self, caller: Counted, count: u32) {
+        let of = self.callers.entry(caller).or_default();
+        *of = of.saturating_add(count);
+    }
+
+    fn add_network(&mut self, peer: IpAddr, count: u32) {
+        for (_, bits, network) in networks(peer) {
+            self.add(Counted::Network(bits, network), count);
         }
     }
 }
@@ -134,6 +219,7 @@ impl Default for Budgets {
             counters: TABLE.map(|row| Counter {
                 address: AtomicU32::new(row.address),
                 total: AtomicU32::new(row.total),
+                share: AtomicU32::new(row.share),
                 window: Mutex::default(),
             }),
             told: AtomicBool::new(false),
@@ -143,65 +229,118 @@ impl Default for Budgets {
 }
 
 impl Budgets {
-    /// Other figures than the table's.
+    /// Other figures than the table's, and no share beyond the total.
     pub fn set(&self, act: Act, address: u32, total: u32) {
         let counter = &self.counters[act as usize];
         counter.address.store(address, Relaxed);
         counter.total.store(total, Relaxed);
+        counter.share.store(0, Relaxed);
     }
 
     /// Counts one. `now`: Unix seconds.
     ///
     /// # Errors
     /// It is one too many: the seconds after which there is room again, for `Retry-After`.
-    pub fn spend(&self, act: Act, peer: IpAddr, now: u64) -> Result<(), u64> {
-        self.count(act, peer, None, now)
+    pub fn spend(&self, act: Act, caller: impl Into<Caller>, now: u64) -> Result<(), u64> {
+        self.count(act, caller.into(), None, 1, now)
+    }
+
+    /// As [`Budgets::spend`], so many: what is counted in bytes.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn spend_many(
+        &self,
+        act: Act,
+        caller: impl Into<Caller>,
+        count: usize,
+        now: u64,
+    ) -> Result<(), u64> {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        self.count(act, caller.into(), None, count, now)
     }
 
     /// As [`Budgets::spend`], of a request to this URL: its host is bounded too.
     ///
     /// # Errors
     /// As there.
-    pub fn spend_at(&self, act: Act, peer: IpAddr, url: &str, now: u64) -> Result<(), u64> {
+    pub fn spend_at(
+        &self,
+        act: Act,
+        caller: impl Into<Caller>,
+        url: &str,
+        now: u64,
+    ) -> Result<(), u64> {
         let uri = url.parse::<http::Uri>().ok();
         let host = uri.as_ref().and_then(http::Uri::host).unwrap_or(url);
-        self.count(act, peer, Some(host), now)
+        self.count(act, caller.into(), Some(host), 1, now)
     }
 
-    fn count(&self, act: Act, peer: IpAddr, host: Option<&str>, now: u64) -> Result<(), u64> {
+    /// Whether the total of an act is used up.
+    fn is_used_up(&self, act: Act, now: u64) -> bool {
         let counter = &self.counters[act as usize];
-        // Every step leaves whole counts.
-        let mut window = counter
-            .window
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut window = lock(counter);
         window.roll(TABLE[act as usize].window, now);
-        let retry_after = window.ends_at.saturating_sub(now).max(1);
-        if window.total >= counter.total.load(Relaxed) {
-            return Err(retry_after);
+        window.total >= counter.total.load(Relaxed)
+    }
+
+    fn count(
+        &self,
+        act: Act,
+        caller: Caller,
+        host: Option<&str>,
+        count: u32,
+        now: u64,
+    ) -> Result<(), u64> {
+        let (counter, row) = (&self.counters[act as usize], &TABLE[act as usize]);
+        let after = row.after.is_some_and(|act| self.is_used_up(act, now));
+        let mut window = lock(counter);
+        window.roll(row.window, now);
+        let refused = Err(window.ends_at.saturating_sub(now).max(1));
+        let (address, total) = (counter.address.load(Relaxed), counter.total.load(Relaxed));
+        let goes_beyond = |of: u32, most: u32| of.saturating_add(count) > most && most != NONE;
+        if let Some(id) = caller.known {
+            let id = Counted::Known(id);
+            if goes_beyond(window.of(&id), address / KNOWN_PART) || goes_beyond(window.known, total)
+            {
+                return refused;
+            }
+            window.add(id, count);
+            window.known = window.known.saturating_add(count);
+            return Ok(());
         }
-        let (address, host) = (network(peer), host.map(str::to_ascii_lowercase));
-        let of_address = window.addresses.get(&address).copied().unwrap_or(0);
-        if of_address >= counter.address.load(Relaxed) {
-            return Err(retry_after);
+        // Known browsers are not held up by how many others there are.
+        if window.callers.len() >= MAX_CALLERS {
+            return refused;
+        }
+        let most = match after || goes_beyond(window.total, total) {
+            true => counter.share.load(Relaxed).min(address),
+            false => address,
+        };
+        for (times, bits, network) in networks(caller.peer) {
+            let of = window.of(&Counted::Network(bits, network));
+            if goes_beyond(of, most.saturating_mul(times)) {
+                return refused;
+            }
         }
         let told = self.told.load(Relaxed);
-        if let (Some(host), Some(most)) = (host, TABLE[act as usize].host) {
+        if let (Some(host), Some(most)) = (host.map(str::to_ascii_lowercase), row.host) {
             let of_host = window.hosts.get(&host).copied().unwrap_or(0);
+            // Of a host no share is given: it did not ask for what is fetched from it.
             if of_host >= most {
-                return Err(retry_after);
+                return refused;
             }
             if told {
                 *window.untold.hosts.entry(host.clone()).or_default() += 1;
             }
             window.hosts.insert(host, of_host + 1);
         }
-        window
-            .addresses
-            .insert(address, of_address.saturating_add(1));
-        window.total = window.total.saturating_add(1);
+        window.add_network(caller.peer, count);
+        window.total = window.total.saturating_add(count);
         if told {
-            *window.untold.addresses.entry(address).or_default() += 1;
+            let address = network(caller.peer);
+            let untold = window.untold.addresses.entry(address).or_default();
+            *untold = untold.saturating_add(count);
             drop(window);
             self.spent.notify_one();
         }
@@ -209,39 +348,61 @@ impl Budgets {
     }
 }
 
+/// Every step leaves whole counts.
+fn lock(counter: &Counter) -> std::sync::MutexGuard<'_, Window> {
+    counter
+        .window
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+}
+
 /// All budgets, as docs/limits.md has them.
 pub fn documented(limits: &Limits) -> String {
     let mut lines = vec![
-        "| what | of one address | in all | in seconds |".to_owned(),
-        "|---|---|---|---|".to_owned(),
+        "| what | of one network | in all | then, of one network | in seconds |".to_owned(),
+        "|---|---|---|---|---|".to_owned(),
     ];
-    let row = |what: &str, address: &str, total: &str, window: u64| {
-        format!("| {what} | {address} | {total} | {window} |")
+    let row = |what: &str, address: &str, total: &str, share: &str, window: u64| {
+        format!("| {what} | {address} | {total} | {share} | {window} |")
     };
     let (address, window) = (limits.address.to_string(), limits.window);
     let queue = "the password queue (503)";
-    lines.push(row("wrong passwords", &address, queue, window));
+    lines.push(row("wrong passwords", &address, queue, "-", window));
     let account = format!(
         "{} of one name, {} of one account",
         limits.account, limits.account
     );
-    lines.push(row("wrong mailed codes", &address, &account, window));
-    lines.push(row("wrong user codes of devices", &address, "-", window));
-    lines.push(row("wrong client secrets", &address, "-", window));
+    lines.push(row("wrong mailed codes", &address, &account, "-", window));
+    let codes = "wrong user codes of devices";
+    lines.push(row(codes, &address, "-", "-", window));
+    lines.push(row("wrong client secrets", &address, "-", "-", window));
+    let figure = |figure: u32| match figure {
+        NONE => "-".to_owned(),
+        figure => figure.to_string(),
+    };
     for of in &TABLE {
-        let (mut address, total) = (of.address.to_string(), of.total.to_string());
+        let mut address = figure(of.address);
         if let Some(host) = of.host {
             address = format!("{address}, and {host} at one host");
         }
-        lines.push(row(of.what, &address, &total, of.window));
+        let (total, share) = (figure(of.total), figure(of.share));
+        lines.push(row(of.what, &address, &total, &share, of.window));
     }
+    let asked = "requests for a mail for one account, known browsers aside";
+    let own = limits.mails.to_string();
+    let all = limits.mails.saturating_mul(MAILS_IN_ALL).to_string();
+    lines.push(row(asked, &own, &all, "-", window));
     lines.push(row(
         "refusals that are a line of the audit trail",
         "one of a kind in a minute",
         "20",
+        "-",
         1,
     ));
-    lines.push(row("log lines of one place in the program", "-", "50", 1));
+    let counted = "lines of the audit trail of what is counted";
+    lines.push(row(counted, "one of a caller and kind", "1024", "-", 60));
+    let log = "log lines of one place in the program, of `info` and above";
+    lines.push(row(log, "-", "50", "-", 1));
     lines.join("\n") + "\n"
 }
 
@@ -249,11 +410,23 @@ pub fn documented(limits: &Limits) -> String {
 mod tests {
     use super::*;
 
+    fn address(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    /// A network for each number.
+    fn stranger(number: u32) -> IpAddr {
+        IpAddr::from(number.to_be_bytes())
+    }
+
     #[test]
     fn the_table_is_in_the_order_of_its_acts() {
         for (index, row) in TABLE.iter().enumerate() {
             assert_eq!(row.act as usize, index);
-            assert!(row.address <= row.total);
+            assert!(row.address == NONE || row.address <= row.total);
+            // No network uses all of it up, and what is left beyond is small.
+            assert!(row.address == NONE || row.address.saturating_mul(4) <= row.total);
+            assert!(row.share <= row.address);
         }
     }
 
@@ -261,7 +434,7 @@ mod tests {
     fn one_address_and_all_of_them_have_a_budget_that_comes_back() {
         let budgets = Budgets::default();
         budgets.set(Act::DeviceCode, 3, 5);
-        let spend = |peer: &str, now| budgets.spend(Act::DeviceCode, peer.parse().unwrap(), now);
+        let spend = |peer: &str, now| budgets.spend(Act::DeviceCode, address(peer), now);
         for _ in 0..3 {
             assert_eq!(spend("192.0.2.1", 100), Ok(()));
         }
@@ -272,8 +445,104 @@ mod tests {
         assert_eq!(spend("198.51.100.1", 110), Err(50));
         assert_eq!(spend("198.51.100.1", 160), Ok(()));
         // Another act is counted for itself.
-        let other = budgets.spend(Act::Mail, "192.0.2.1".parse().unwrap(), 110);
-        assert_eq!(other, Ok(()));
+        assert_eq!(
+            budgets.spend(Act::PushedRequest, address("192.0.2.1"), 110),
+            Ok(())
+        );
+    }
+
+    #[test]
+    fn a_network_of_ipv6_counts_at_64_at_56_and_at_48() {
+        let budgets = Budgets::default();
+        budgets.set(Act::Registration, 10, 10_000);
+        let of = |peer: String| budgets.spend(Act::Registration, address(&peer), 1).is_ok();
+        let granted =
+            |peers: &mut dyn Iterator<Item = String>| peers.filter(|p| of(p.clone())).count();
+        let in_64 = granted(&mut (0..100).map(|n| format!("2001:db8::{n}")));
+        assert_eq!(in_64, 10);
+        let in_56 = granted(&mut (0..256).map(|n| format!("2001:db8:0:{n:x}::1")));
+        assert_eq!(in_64 + in_56, 20);
+        let in_48 = granted(&mut (0..0xffff).map(|n| format!("2001:db8:0:{n:x}::1")));
+        assert_eq!(in_64 + in_56 + in_48, 40);
+        assert!(of("2001:db8:1::1".to_owned()));
+    }
+
+    #[test]
+    fn what_is_used_up_in_all_slows_who_sends_much_and_shuts_nobody_out() {
+        for row in &TABLE {
+            // What is sent is decided by what is asked for.
+            if row.address == NONE {
+                continue;
+            }
+            let budgets = Budgets::default();
+            let url = |number: u32| format!("https://host{}.example/", number % 7000);
+            let spend = |caller: Caller, number| match row.host {
+                Some(_) => budgets.spend_at(row.act, caller, &url(number), 1),
+                None => budgets.spend(row.act, caller, 1),
+            };
+            match row.after {
+                Some(after) => {
+                    let sent = (0..TABLE[after as usize].total)
+                        .all(|n| budgets.spend(after, stranger(n), 1).is_ok());
+                    assert!(sent);
+                }
+                None => {
+                    let each = row.address as usize;
+                    let mut left = row.total as usize;
+                    for number in 0.. {
+                        let count = each.min(left);
+                        if row.host.is_some() {
+                            let all = (0..count as u32)
+                                .all(|n| spend(stranger(number).into(), number * 1000 + n).is_ok());
+                            assert!(all, "{:?}", row.act);
+                        } else {
+                            let peer = stranger(number);
+                            budgets.spend_many(row.act, peer, count, 1).unwrap();
+                        }
+                        left -= count;
+                        if left == 0 {
+                            break;
+                        }
+                    }
+                }
+            }
+            // Who has sent much already is refused; who comes again has a share, and no more.
+            if row.after.is_none() {
+                assert!(spend(stranger(0).into(), 3).is_err(), "{:?}", row.act);
+            }
+            let late = address("203.0.113.9");
+            let served = (0..row.share.min(2000) + 10)
+                .take_while(|n| spend(late.into(), 200_000 + n).is_ok())
+                .count();
+            if row.share < 2000 {
+                assert_eq!(served, row.share as usize, "{:?}", row.act);
+            }
+            assert!(served > 0, "{:?}", row.act);
+            // A known browser has a budget of its own, behind the same network.
+            let known = Caller {
+                peer: stranger(0),
+                known: Some([7; 16]),
+            };
+            assert!(spend(known, 5).is_ok(), "{:?}", row.act);
+        }
+    }
+
+    #[test]
+    fn a_known_browser_has_a_bound_too() {
+        let budgets = Budgets::default();
+        budgets.set(Act::Provider, 100, 15);
+        let spend = |id: u8| {
+            let known = Some([id; 16]);
+            let peer = address("192.0.2.1");
+            budgets
+                .spend(Act::Provider, Caller { peer, known }, 1)
+                .is_ok()
+        };
+        assert_eq!((0..20).filter(|_| spend(1)).count(), 10);
+        assert_eq!((0..20).filter(|_| spend(2)).count(), 5);
+        // Of the others' nothing was spent.
+        let others = (0..20).filter(|n| budgets.spend(Act::Provider, stranger(*n), 1).is_ok());
+        assert_eq!(others.count(), 15);
     }
 
     #[test]
@@ -281,9 +550,8 @@ mod tests {
         let budgets = Budgets::default();
         let most = TABLE[Act::ClientKeys as usize].host.unwrap();
         let spend = |number: u32, host: &str| {
-            let peer = IpAddr::from(number.to_be_bytes());
             let url = format!("https://{host}:{}/{number}", 1000 + number);
-            budgets.spend_at(Act::ClientKeys, peer, &url, 100)
+            budgets.spend_at(Act::ClientKeys, stranger(number), &url, 100)
         };
         for number in 0..most {
             assert_eq!(spend(number, "a.example"), Ok(()));

@@ -222,12 +222,17 @@ impl KnownBrowser {
             .then_some(self.id.as_slice())
     }
 
+    /// The device's id, if any account has logged in from it.
+    pub fn known_to_somebody(&self) -> Option<[u8; 16]> {
+        (!self.accounts.is_empty()).then_some(self.id)
+    }
+
     /// Names the browser in rows: what is in the cookie cannot be told from it.
     pub fn row_id(&self) -> String {
         base64url::encode(&sha256(&self.id)[..16])
     }
 
-    /// Remembers the account, and sets the cookie anew. The device, as it is from now on.
+    /// Remembers the account, and sets the cookie again. The device, as it is from now on.
     pub fn remember(
         device: Option<KnownBrowser>,
         user: &User,

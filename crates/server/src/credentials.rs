@@ -16,10 +16,14 @@ pub(crate) fn take_away(draft: &mut UserDraft, name: &CredentialName) {
                 draft.remove_credential(&CredentialName::RECOVERY_CODES);
             }
         }
+        // Groups that came from a provider go with the link to it.
+        CredentialKind::Provider => {
+            draft.user.groups_outside.clear();
+            draft.user.groups_outside_until = None;
+        }
         CredentialKind::Password
         | CredentialKind::RecoveryCodes
-        | CredentialKind::RememberedBrowser
-        | CredentialKind::Provider => {}
+        | CredentialKind::RememberedBrowser => {}
     }
 }
 
@@ -30,6 +34,7 @@ pub(crate) fn removal_of(kind: CredentialKind) -> Option<SecurityEvent> {
         CredentialKind::Passkey => Some(SecurityEvent::PasskeyRemoved),
         CredentialKind::RecoveryCodes => Some(SecurityEvent::RecoveryCodesRemoved),
         CredentialKind::Password => Some(SecurityEvent::PasswordRemoved),
-        CredentialKind::RememberedBrowser | CredentialKind::Provider => None,
+        CredentialKind::Provider => Some(SecurityEvent::ProviderUnlinked),
+        CredentialKind::RememberedBrowser => None,
     }
 }

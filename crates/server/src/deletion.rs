@@ -9,34 +9,37 @@
 use serde::{Deserialize, Serialize};
 use signet_audit::{Action, Event};
 use signet_crypto::seal::Purpose;
-use signet_directory::{Deletion, User, UserError};
-use signet_oauth::error::{ErrorCode, OAuthError};
+use signet_directory::{Deletion, DeletionStage, User, UserError};
 use signet_store::StoreError;
 use signet_texts::Wishes;
 
-use crate::browser_request::{BrowserRequest, error_page};
-use crate::http::{Context, Response};
 use crate::page::{self, Face, Letter};
 use crate::state::Realm;
-use crate::waiting_login::{self, Done};
 use crate::{letters, mailed_link};
 
 /// Where an account is kept, below the issuer.
 pub(crate) const PATH: &str = "/account/keep";
 
+/// Seconds after which a node looks whether the person was told.
+const LOOK: u64 = 60;
+/// And after which it tries again, where the mail could not be handed over.
+pub(crate) const TELL_AGAIN: u64 = 15 * 60;
+
 const PURPOSE: Purpose = Purpose::Other("keep_account");
-const ENDED: &str = "error-keep-account";
 
 /// What a link says.
 #[derive(Serialize, Deserialize)]
-struct Link {
-    user_id: String,
-    deletion: Deletion,
+pub(crate) struct Link {
+    /// Whose account it is.
+    pub(crate) user_id: String,
+    /// The deletion that it undoes.
+    pub(crate) deletion: Deletion,
 }
 
 impl Link {
-    fn holds(&self, user: &User) -> bool {
-        user.deletion == Some(self.deletion)
+    /// Whether the account is still to be deleted as the link says.
+    pub(crate) fn holds(&self, user: &User) -> bool {
+        user.deletion == Some(self.deletion) && user.deletion_stage != DeletionStage::Erasing
     }
 }
 
@@ -57,24 +60,53 @@ impl Realm {
             asked_at: now,
             erase_at: now + self.snapshot().settings.deletion_grace,
         };
-        // Before the record says so: else a crash between the two would leave it for ever.
+        // Before the record says so: else a crash between the two would leave it for ever, or its
+        // person without the link that keeps it.
         self.watch_account(user_id, deletion.erase_at).await?;
+        self.watch_account(user_id, now + LOOK).await?;
         let changed = self.change_user_and_end_everything(
             user_id,
             |user| user.deletion.is_none(),
-            |draft| draft.user.deletion = Some(deletion),
+            |draft| {
+                draft.user.deletion = Some(deletion);
+                draft.user.deletion_stage = DeletionStage::Asked;
+            },
         );
-        match changed.await? {
-            Some(user) => {
-                self.tell_of_deletion(&user, deletion).await;
-                Ok(deletion)
-            }
+        let user = match changed.await? {
+            Some(user) => user,
             None => {
                 let found = users.found(user_id, now).await?;
-                let before = found.and_then(|found| found.user.deletion);
-                before.ok_or(UserError::Conflict)
+                found.ok_or(UserError::NotFound)?.user
             }
+        };
+        // Asked again: whoever asked before may have been interrupted before the mail.
+        self.tell_of_deletion(&user).await?;
+        user.deletion.ok_or(UserError::Conflict)
+    }
+
+    /// Tells the person that their account is to be erased, and how to keep it, unless somebody
+    /// has. Whether that is done: else it is to be tried again.
+    ///
+    /// # Errors
+    /// [`UserError::NotFound`], and the store's.
+    pub(crate) async fn tell_of_deletion(&self, user: &User) -> Result<bool, UserError> {
+        let Some(deletion) = user.deletion else {
+            return Ok(true);
+        };
+        if user.deletion_stage != DeletionStage::Asked {
+            return Ok(true);
         }
+        if !self.mail_link(user, deletion).await {
+            return Ok(false);
+        }
+        let (users, now) = (&self.people.users, self.now());
+        let told = |user: &mut User| {
+            if user.deletion == Some(deletion) && user.deletion_stage == DeletionStage::Asked {
+                user.deletion_stage = DeletionStage::Told;
+            }
+        };
+        let change = users.change(&user.id, now, |draft| told(&mut draft.user));
+        change.await.map(|_| true)
     }
 
     /// Keeps an account that was to be erased. Whether it was.
@@ -89,18 +121,40 @@ impl Realm {
         let (users, now) = (&self.people.users, self.now());
         let found = users.found(user_id, now).await?;
         let found = found.ok_or(UserError::NotFound)?;
-        if found.user.deletion.is_none() || !holds(&found.user) {
+        let is_undone =
+            found.user.deletion.is_none() || found.user.deletion_stage == DeletionStage::Erasing;
+        if is_undone || !holds(&found.user) {
             return Ok(false);
         }
-        let kept = users.change_found(found, now, |draft| draft.user.deletion = None);
+        let kept = users.change_found(found, now, |draft| {
+            draft.user.deletion = None;
+            draft.user.deletion_stage = DeletionStage::Asked;
+        });
         kept.await?.ok_or(UserError::Conflict).map(|_| true)
     }
 
-    /// Erases an account whose time of grace is over.
+    /// Erases an account whose time of grace is over, unless it is kept at this moment: from the
+    /// change on that this begins with, nobody keeps it any more.
     ///
     /// # Errors
     /// The store's: then it is tried again.
-    pub(crate) async fn erase(&self, user: &User) -> Result<(), StoreError> {
+    pub async fn erase(&self, user: &User) -> Result<(), StoreError> {
+        let Some(due) = user.deletion else {
+            return Ok(());
+        };
+        let begun = self.change_user_and_end_everything(
+            &user.id,
+            |user| user.deletion == Some(due),
+            |draft| {
+                draft.user.enabled = false;
+                draft.user.deletion_stage = DeletionStage::Erasing;
+            },
+        );
+        match begun.await {
+            Ok(Some(_)) => {}
+            Ok(None) | Err(UserError::NotFound) => return Ok(()),
+            Err(error) => return Err(StoreError::from(error)),
+        }
         let event = Event::new(Action::ACCOUNT, self.now_ms());
         let event = event.operation("erase").subject(&user.id);
         let removed = async {
@@ -162,7 +216,8 @@ impl Realm {
         Face::of(wishes.choose(), self.people.brands.own().clone(), "")
     }
 
-    async fn tell_of_deletion(&self, user: &User, deletion: Deletion) {
+    /// Whether it was handed over, or nobody can be told.
+    async fn mail_link(&self, user: &User, deletion: Deletion) -> bool {
         let link = Link {
             user_id: user.id.clone(),
             deletion,
@@ -171,79 +226,42 @@ impl Realm {
             Ok(url) => url,
             Err(error) => {
                 tracing::error!(%error, "a link could not be sealed");
-                return;
+                return false;
             }
         };
         let (t, now_ms) = (self.face_of(user), self.now_ms());
         let issuer = &self.snapshot().settings.issuer;
         let letter = page::deletion_asked(&t, issuer, &user.username, &url, deletion.erase_at);
         self.mail_of_deletion(user, "deletion_asked", &letter, now_ms)
-            .await;
+            .await
     }
 
-    async fn mail_of_deletion(&self, user: &User, what: &str, letter: &Letter, now_ms: u64) {
-        let Some(email) = user.email.as_deref() else {
-            return;
+    /// As [`Realm::mail_link`].
+    async fn mail_of_deletion(
+        &self,
+        user: &User,
+        what: &str,
+        letter: &Letter,
+        now_ms: u64,
+    ) -> bool {
+        let email = user.email.as_deref();
+        let Some(email) = email.filter(|_| self.people.mailer.is_some()) else {
+            return true;
         };
         let record = Event::new(Action::MAIL, now_ms);
-        letters::hand_over(self, record, Some(&user.id), email, what, letter, now_ms).await;
-    }
-}
-
-/// GET: asks whether the account is to be kept.
-pub async fn show(context: Context) -> Response {
-    let (visit, params) = match BrowserRequest::of_query(context).await {
-        Ok(visit) => visit,
-        Err(answer) => return answer,
-    };
-    let token = params.get("token").unwrap_or("");
-    match find(&visit, token).await {
-        Ok(Some((link, user))) => {
-            let html =
-                page::keep_account(&visit.face(), token, &user.username, link.deletion.erase_at);
-            visit.page(html)
-        }
-        Ok(None) => ended(visit),
-        Err(error) => visit.unavailable(&error),
-    }
-}
-
-fn ended(visit: BrowserRequest) -> Response {
-    visit.error(&OAuthError::new(ErrorCode::InvalidRequest, ENDED))
-}
-
-/// POST: it is.
-pub async fn submit(mut context: Context) -> Response {
-    let form = match context.form().await {
-        Ok(form) => form,
-        Err(error) => return error_page(&mut context, &error.into()),
-    };
-    let visit = match BrowserRequest::begin(context).await {
-        Ok(visit) => visit,
-        Err(response) => return response,
-    };
-    let (link, _) = match find(&visit, form.get("token").unwrap_or("")).await {
-        Ok(Some(found)) => found,
-        Ok(None) => return ended(visit),
-        Err(error) => return visit.unavailable(&error),
-    };
-    let realm = visit.context.realm.clone();
-    let event = visit.context.event(Action::ACCOUNT);
-    let event = event.operation("keep").subject(&link.user_id);
-    let kept = realm.undo_deletion(&link.user_id, |user| link.holds(user));
-    let kept = realm
-        .audit()
-        .act(event, kept, |_| "temporarily_unavailable");
-    match kept.await {
-        Ok(true) => waiting_login::after(visit, None, Done::Kept).await,
-        Ok(false) | Err(UserError::NotFound) => ended(visit),
-        Err(error) => visit.unavailable(&error.into()),
+        letters::hand_over(self, record, Some(&user.id), email, what, letter, now_ms).await
     }
 }
 
 /// The link and its user, while it works.
-async fn find(visit: &BrowserRequest, token: &str) -> Result<Option<(Link, User)>, StoreError> {
-    let (realm, now) = (&visit.context.realm, visit.context.now());
+///
+/// # Errors
+/// The store's.
+pub(crate) async fn find(
+    realm: &Realm,
+    token: &str,
+    now: u64,
+) -> Result<Option<(Link, User)>, StoreError> {
     let read: Option<Link> = mailed_link::open(realm, PURPOSE, token);
     let Some(link) = read.filter(|link| now < link.deletion.erase_at) else {
         return Ok(None);

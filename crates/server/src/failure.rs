@@ -56,6 +56,7 @@ impl From<UserError> for Failure {
         match error {
             UserError::KeptElsewhere(_) => Failure::Invalid(ELSEWHERE),
             UserError::Username
+            | UserError::MixedScripts
             | UserError::Email
             | UserError::Profile
             | UserError::UsernameTaken

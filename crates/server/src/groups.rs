@@ -3,7 +3,7 @@
 //! What must be true of all of them together (groups without a circle, no more of them than may be)
 //! cannot be a condition on one record. So every change of any of them has the census as its
 //! condition, a row that each change replaces: what was read after the census was read is still
-//! so when the change commits, or the change is decided anew. On one node and on many, two changes
+//! so when the change commits, or the change is decided again. On one node and on many, two changes
 //! that would be a circle together come one after the other, and the second is refused.
 use crate::{delta::Delta, state::Realm};
 use signet_jose::base64url;
@@ -21,7 +21,7 @@ use signet_registry::{
 use signet_store::{Change, Key, Op, Row, StoreError};
 use std::{collections::HashMap, sync::Arc};
 
-/// How often a change that others were faster than is decided anew.
+/// How often a change that others were faster than is decided again.
 const MAX_TRIES: usize = 32;
 
 /// Why a group, a role or an attribute could not be written or removed.

@@ -3,17 +3,25 @@ use crate::{
     http::{Context, Response, Router, response},
     node_metrics,
     nodes::{Standing, SyncState},
+    state::Claim,
 };
 use http::StatusCode;
 use signet_store::StoreError;
 use std::sync::atomic::Ordering::Relaxed;
 
+const LIVE: &str = "/health/live";
+const READY: &str = "/health/ready";
+const METRICS: &str = "/metrics";
+
 /// Adds `/health/live`, `/health/ready` and `/metrics`.
 pub fn routes(router: &mut Router) {
     router
-        .get("/health/live", live)
-        .get("/health/ready", ready)
-        .get("/metrics", metrics);
+        .get(LIVE, live)
+        .get(READY, ready)
+        .get(METRICS, metrics);
+    for path in [LIVE, READY, METRICS] {
+        router.facts(path).always = true;
+    }
 }
 
 /// The process answers.
@@ -27,8 +35,9 @@ const FULL: &str = "degraded: the disk is full; reads, introspection, keys and r
                     what would be written is refused";
 
 /// The store reads and writes, there is a key to sign with, and a node of several has what the
-/// others have. On a full disk the answer is 200 still, and says so. The first line is the reason;
-/// of a node of several the second one says how it stands to the others.
+/// others have and hears them. On a full disk of a node that has a majority the answer is 200
+/// still, and says so. The first line is the reason; of a node of several the second one says how
+/// it stands to the others.
 async fn ready(context: Context) -> Response {
     let standing = context.realm.host.nodes.standing();
     let unavailable = |standing: &Standing, reason: &str| {
@@ -45,16 +54,21 @@ async fn ready(context: Context) -> Response {
     {
         return unavailable(&standing, reason);
     }
+    if let Err(mute) = context.realm.may_speak(Claim::NotRevoked) {
+        return unavailable(&standing, mute.why());
+    }
     let (store, audit) = (&context.realm.store, context.realm.audit());
     let checked = store.check().await;
     let full = store.is_full() || audit.is_full();
+    let now = context.realm.host.nodes.standing();
     match checked {
-        Err(StoreError::Unavailable(_)) | Ok(()) if full => {
-            response::text(StatusCode::OK, said(FULL, &standing))
-        }
+        // A full disk is no reason to send requests to a node that can decide none of them.
+        Err(StoreError::Unavailable(_)) | Ok(()) if full => match &now.not_ready {
+            None => response::text(StatusCode::OK, said(FULL, &now)),
+            Some(reason) => unavailable(&now, reason),
+        },
         Err(error) => {
             tracing::error!(%error, "the store is not ready");
-            let now = context.realm.host.nodes.standing();
             let reason = now.not_ready.as_deref().unwrap_or("store unavailable");
             unavailable(&now, reason)
         }
@@ -77,7 +91,9 @@ fn said(reason: &str, standing: &Standing) -> String {
         | SyncState::Syncing
         | SyncState::Minority
         | SyncState::Outdated
-        | SyncState::Refused => format!(
+        | SyncState::Refused
+        | SyncState::Divided
+        | SyncState::Removed => format!(
             "{reason}\nsync: {} ({in_sync} of {others} other nodes hold the same)\n",
             sync.name()
         ),

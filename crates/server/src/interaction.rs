@@ -8,10 +8,12 @@
 
 use serde::{Deserialize, Serialize};
 use signet_crypto::seal::{Keyring, Purpose};
+use signet_directory::User;
 use signet_jose::base64url;
 use signet_oauth::authorize::{AuthorizationRequest, Progress};
+use std::collections::BTreeMap;
 
-use crate::session::SessionRow;
+use crate::session::{SessionRow, Shown};
 
 /// Longest sealed interaction that is opened, in characters: what a form's field may have
 /// (`signet_oauth::params`). The largest request (`signet_oauth::authorize::MAX_REQUEST_BYTES`)
@@ -20,6 +22,10 @@ pub const MAX_SEALED: usize = 16 * 1024;
 
 /// The longest [`Pending::typed`], in bytes.
 pub const MAX_TYPED: usize = 254;
+
+/// How far the clock of the node that goes on with a login may be behind that of the node where it
+/// began, in seconds.
+const CLOCKS_DIFFER: u64 = 60;
 
 /// See the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,8 +70,28 @@ pub struct Arrival {
     pub provider: String,
     /// Names the row.
     pub id: [u8; 16],
-    /// The account that the person logs in to here is to be linked.
+    /// The account that the person logs in to is to be linked.
     pub link: bool,
+    /// Whose account it is: by its link, or by the address that both sides verified. None: the
+    /// person proves an account here.
+    #[serde(default)]
+    pub account: Option<String>,
+}
+
+impl Arrival {
+    /// Whether it belongs to a login of this account.
+    pub fn is_of(&self, user_id: &str) -> bool {
+        match &self.account {
+            Some(account) => account == user_id,
+            None => self.link,
+        }
+    }
+
+    /// Whether the person proves an account here, and who they are at the provider proves nothing
+    /// yet.
+    pub fn proves_here(&self) -> bool {
+        self.link && self.account.is_none()
+    }
 }
 
 /// What the pages lead to.
@@ -154,10 +180,50 @@ pub struct Half {
     pub user_id: String,
     /// What they showed: names of `signet_oauth::authorize::acr::METHODS`.
     pub methods: Vec<String>,
+    /// When, Unix seconds; what is not in it was shown at the beginning.
+    #[serde(default)]
+    pub shown_at: BTreeMap<String, u64>,
+    /// When the login began, Unix seconds. None: at `since_ms`.
+    #[serde(default)]
+    pub begun_at: Option<u64>,
     /// The account's password then, by the time it was set.
     pub password_changed_at: u64,
-    /// Unix milliseconds of the first of it.
+    /// Unix milliseconds: what was revoked from then on ends the login.
     pub since_ms: u64,
+}
+
+impl Half {
+    /// Of a person who has shown this in a login that began at `begun_at` (Unix seconds).
+    /// `since_ms`: as [`Half::since_ms`].
+    pub fn new(user: &User, shown: &[Shown], begun_at: u64, since_ms: u64) -> Half {
+        let times = shown.iter();
+        Half {
+            user_id: user.id.clone(),
+            methods: shown.iter().map(|one| one.method.clone()).collect(),
+            shown_at: times.map(|one| (one.method.clone(), one.at)).collect(),
+            begun_at: Some(begun_at),
+            password_changed_at: user.password_changed_at,
+            since_ms,
+        }
+    }
+
+    /// What they showed, each with its time.
+    pub fn shown(&self) -> Vec<Shown> {
+        let at = |name: &String| self.shown_at.get(name).copied().unwrap_or(self.begun());
+        let methods = self.methods.iter();
+        methods.map(|name| Shown::new(name, at(name))).collect()
+    }
+
+    /// When the login began, Unix seconds.
+    pub fn begun(&self) -> u64 {
+        self.begun_at.unwrap_or(self.since_ms / 1000)
+    }
+
+    /// From when on something was shown in this login, Unix seconds: what is older was shown in a
+    /// session before it.
+    pub fn since(&self) -> u64 {
+        self.begun().saturating_sub(CLOCKS_DIFFER)
+    }
 }
 
 /// A method of login that was started. The typed name is shown again; nothing says whether it
@@ -442,6 +508,8 @@ mod tests {
             acr: String::new(),
             amr: Vec::new(),
             methods: Vec::new(),
+            shown_at: Default::default(),
+            factor_added_at: None,
             created_at: 10,
             login_ms: 10_000,
             last_seen: 10,

@@ -16,14 +16,15 @@ use signet_oauth::params::Params;
 use signet_store::StoreError;
 use signet_texts::Wishes;
 
+use crate::access::Entrance;
 use crate::browser_request::{BrowserRequest, error_page};
 use crate::http::{Context, Response};
 use crate::letters;
 use crate::login::Failure;
+use crate::login::terms::accepted_terms;
 use crate::mailed_link;
 use crate::page::{self, Face, Notice};
 use crate::recover::refused;
-use crate::sign_up::accepted_terms;
 use crate::state::Realm;
 use crate::waiting_login::{self, Done};
 
@@ -78,7 +79,7 @@ pub(crate) async fn invite(realm: &Realm, id: &str) -> Result<(), InvitationErro
     let Some(email) = user.email.clone() else {
         return Err(InvitationError::NoAddress);
     };
-    if !user.enabled {
+    if !Entrance::Invitation.opens(&user, now) {
         return Err(InvitationError::Disabled);
     }
     if user.has(CredentialKind::Password) {
@@ -91,7 +92,12 @@ pub(crate) async fn invite(realm: &Realm, id: &str) -> Result<(), InvitationErro
         sent_at: before.map_or(now, |before| now.max(before + 1)),
         ends_at: now + snapshot.settings.invitation_lifetime,
     };
-    let change = users.change(id, now, |draft| draft.user.invitation = Some(invitation));
+    let change = users.change(id, now, |draft| {
+        let user = &mut draft.user;
+        user.invitation = Some(invitation);
+        user.invited = true;
+        user.must_accept_terms |= user.terms.is_none();
+    });
     let user = change.await?;
     let issuer = &snapshot.settings.issuer;
     let link = Link {
@@ -124,20 +130,19 @@ pub(crate) async fn invite(realm: &Realm, id: &str) -> Result<(), InvitationErro
     }
 }
 
-/// Takes an invitation back: its link works no more.
+/// Takes an invitation back: its link works no more. The account goes on waiting for whoever it is
+/// for ([`User::awaits_its_person`]): whose mailbox its address leads to is in doubt.
 pub(crate) async fn withdraw(realm: &Realm, id: &str) -> Result<(), UserError> {
-    let change = realm
-        .people
-        .users
-        .change(id, realm.now(), |draft| draft.user.invitation = None);
+    let change = realm.people.users.change(id, realm.now(), |draft| {
+        draft.user.invited |= draft.user.invitation.take().is_some();
+    });
     change.await.map(drop)
 }
 
 impl Link {
     /// Whether the account still waits for this invitation's person.
-    fn holds(&self, user: &User) -> bool {
-        user.enabled
-            && user.deletion.is_none()
+    fn holds(&self, user: &User, now: u64) -> bool {
+        Entrance::Invitation.opens(user, now)
             && user.invitation == Some(self.invitation)
             && user.email.as_deref() == Some(&*self.email)
             && !user.has(CredentialKind::Password)
@@ -234,7 +239,7 @@ async fn find(visit: &BrowserRequest, token: &str) -> Result<Option<(Link, User)
     };
     let user = realm.people.users.by_id(&link.user_id, now).await?;
     Ok(user
-        .filter(|user| link.holds(user))
+        .filter(|user| link.holds(user, now))
         .map(|user| (link, user)))
 }
 
@@ -256,12 +261,13 @@ async fn accept(
     let event = event.operation("invitation").subject(&link.user_id);
     let changed = realm.change_user_and_end_everything(
         &link.user_id,
-        |user| link.holds(user),
+        |user| link.holds(user, now),
         |draft| {
             draft.set_password(Some(&phc), now);
             draft.user.email_verified = true;
             draft.user.invitation = None;
             draft.user.must_change_password = false;
+            draft.user.must_accept_terms = false;
             if terms.is_some() {
                 draft.user.terms.clone_from(&terms);
             }

@@ -1,6 +1,6 @@
 //! From a decision whose conditions hold to the token response: identifiers, signatures, the
 //! encoded answer.
-use crate::http::Context;
+use crate::{access::Leave, http::Context};
 use signet_crypto::Algorithm;
 use signet_directory::User;
 use signet_jose::jwt::{JwtSigner, Typ};
@@ -17,16 +17,13 @@ use signet_oauth::{
 };
 use std::sync::Arc;
 
-/// The person behind tokens that speak of one, as the directory has them now: gone or disabled
-/// means no token, whatever the grant says; and no token outlives an account that expires. `None`
-/// for a client's own token. To be asked before anything is committed.
+/// The person behind tokens that speak of one, as the directory has them now: gone means no token,
+/// whatever the grant says, and whether they may have it is asked of them ([`crate::access`]). No
+/// token outlives an account that expires. `None` for a client's own token.
 ///
 /// # Errors
 /// `invalid_grant`, or `temporarily_unavailable` where the directory cannot be read.
-pub async fn person(
-    context: &Context,
-    issue: &mut Issue,
-) -> Result<Option<UserClaims>, OAuthError> {
+pub async fn person(context: &Context, issue: &mut Issue) -> Result<Option<User>, OAuthError> {
     let token = &mut issue.access_token;
     if token.sub == token.client_id {
         return Ok(None);
@@ -38,9 +35,9 @@ pub async fn person(
         .by_id(&token.sub, context.now())
         .await
     {
-        Ok(Some(user)) if user.enabled => {
+        Ok(Some(user)) => {
             end_with_account(token, &user, context.now());
-            Ok(Some(user.claims()))
+            Ok(Some(user))
         }
         // A token that was exchanged from another client's own has that client as its subject.
         Ok(None)
@@ -52,10 +49,10 @@ pub async fn person(
         {
             Ok(None)
         }
-        Ok(_) => Err(OAuthError::invalid_grant(
+        Ok(None) => Err(OAuthError::invalid_grant(
             "the grant is invalid, expired, revoked, or was issued to another client",
         )
-        .with_hint("the user is gone or disabled")),
+        .with_hint("the user is gone")),
         Err(error) => {
             tracing::error!(request_id = %context.request_id, %error, "the directory failed");
             Err(OAuthError::new(
@@ -76,10 +73,11 @@ pub fn end_with_account(token: &mut AccessToken, user: &User, now: u64) {
 /// The id of the token that is about to be made: its line in the audit trail commits before the
 /// token is signed.
 pub fn token_id(context: &Context) -> Jti {
-    Stamp::id(context.now_ms, signet_crypto::random::bytes())
+    Stamp::id(context.issue_ms, signet_crypto::random::bytes())
 }
 
-/// Signs, and encodes the answer. `id`: of the access token.
+/// Signs, and encodes the answer. `id`: of the access token. `_leave`: nothing is answered that
+/// nobody was asked about.
 ///
 /// # Errors
 /// `server_error` where a key is missing or the cryptography library fails.
@@ -88,6 +86,7 @@ pub fn answer(
     issue: &Issue,
     person: Option<&UserClaims>,
     id: Jti,
+    _leave: &Leave,
 ) -> Result<Vec<u8>, OAuthError> {
     let (issuer, now) = (&*context.snapshot.settings.issuer, context.now());
     let token = &issue.access_token;

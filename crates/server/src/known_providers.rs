@@ -54,7 +54,10 @@ pub(crate) struct KeptMetadata {
 
 /// The keys of a provider, as a verifier of its tokens for one client.
 pub(crate) struct Keys {
-    pub(crate) verifier: Verifier,
+    /// None: the provider publishes no key that could be used.
+    pub(crate) verifier: Option<Verifier>,
     pub(crate) fetched_at: u64,
     pub(crate) tried_at: AtomicU64,
+    /// When an answer came first that is no key set; 0: none since these were fetched.
+    pub(crate) unreadable_since: AtomicU64,
 }

@@ -1,25 +1,9 @@
 //! Letters to people: handed over, and noted in the audit trail.
-use signet_audit::{Action, Event};
+use signet_audit::Event;
 
-use crate::http::Context;
 use crate::mail::Content;
 use crate::page::Letter;
 use crate::state::Realm;
-
-/// Hands a letter over, for a request. See [`hand_over`].
-pub async fn send(context: &Context, user_id: Option<&str>, to: &str, what: &str, letter: &Letter) {
-    let event = context.event(Action::MAIL);
-    hand_over(
-        &context.realm,
-        event,
-        user_id,
-        to,
-        what,
-        letter,
-        context.now_ms,
-    )
-    .await;
-}
 
 /// Hands a letter over, where this server can send mail. `user_id`: whose account it is about,
 /// where there is one. `what`: its name in the audit trail. `now_ms`: Unix milliseconds. Whether it

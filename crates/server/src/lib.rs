@@ -12,7 +12,9 @@
 //! - [`keys`]: the signing keys' life.
 //! - [`user_services`]: what concerns persons: [`login`], [`session`]s, [`consent`]s, [`mail`],
 //!   [`page`]s.
-//! - [`access`]: where access rules are asked.
+//! - [`access`]: the one question of every entrance: may this person have this, now?
+//! - `freshness`: the one question of every act that outlives its session: has this browser just
+//!   shown everything that the account has?
 //! - [`admin`]: the admin API.
 //! - [`agents`]: identities that people bound, the delegations that were issued under them, and how
 //!   both end.
@@ -36,6 +38,7 @@ pub mod declared;
 pub mod deletion;
 pub mod endpoint;
 mod failure;
+mod freshness;
 pub mod front_channel_logout;
 pub mod groups;
 pub mod health;
@@ -44,6 +47,7 @@ pub mod http;
 pub mod interaction;
 pub mod invitation;
 pub mod issue;
+pub mod keep_account;
 pub mod known_providers;
 pub mod letters;
 pub mod login;

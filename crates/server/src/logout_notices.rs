@@ -20,6 +20,7 @@ use signet_jose::{json::Writer, jwt::Typ};
 use signet_store::StoreError;
 use tokio::sync::{Notify, Semaphore};
 
+use crate::deletion::TELL_AGAIN;
 use crate::{
     logout_notice::{self, Choice, Claimed, Notice, NoticeState},
     outbound::FetchError,
@@ -210,7 +211,7 @@ impl Sender {
             tokio::spawn(async move {
                 let done = one(&realm, claimed, &client, &at_once).await;
                 if let Err(error) = done {
-                    tracing::warn!(%error, "what became of a logout could not be written; it is sent again");
+                    tracing::warn!(%error, "the outcome of a logout could not be written; it is sent again");
                 }
                 if client.held.fetch_sub(1, Relaxed) == MAX_HELD_PER_CLIENT / 2 {
                     freed.notify_one();
@@ -318,6 +319,14 @@ async fn account(realm: &Realm, claimed: Claimed) -> Result<(), StoreError> {
     {
         realm.erase(&user).await?;
         return claimed.drop_it(store, now).await;
+    }
+    // Whoever asked for the deletion did not get as far as the mail.
+    if user.deletion.is_some() {
+        let told = realm.tell_of_deletion(&user).await;
+        if !told.map_err(StoreError::from)? {
+            let again = now.saturating_add(TELL_AGAIN);
+            return claimed.watch_on(store, again, now).await;
+        }
     }
     // A deletion that is still to come has a watch of its own.
     match user.expires_at {

@@ -1,13 +1,20 @@
-//! Counters and histograms of the server, lock-free: plain relaxed atomics, which the exposition
-//! format is written from on demand.
+//! Counters and histograms of the server: plain relaxed atomics, which the exposition format is
+//! written from on demand. Logins have a lock: each of them costs a password's hash or a signature.
 use signet_http::{
     Connections,
     metrics::{self, Family, RouteMetrics},
 };
 use std::{
-    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    collections::BTreeMap,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
     time::Duration,
 };
+
+/// The outcome of a login that worked.
+pub(crate) const SUCCESS: &str = "success";
 
 /// Everything that is counted.
 #[derive(Default)]
@@ -29,6 +36,8 @@ pub struct Metrics {
     pub audit_dropped: AtomicU64,
     /// 1 while the disk of the store or of the audit trail is full; set when figures are asked for.
     pub disk_full: AtomicU64,
+    /// Logins by method and outcome. Both are names of the code: nobody outside adds a series.
+    logins: Mutex<BTreeMap<(String, &'static str), u64>>,
 }
 
 impl Metrics {
@@ -39,6 +48,22 @@ impl Metrics {
             routes: RouteMetrics::new(routes),
             ..Metrics::default()
         }
+    }
+
+    /// One login that ended. `outcome`: [`SUCCESS`], or what the audit trail calls the refusal.
+    pub(crate) fn login(&self, method: &str, outcome: &'static str) {
+        let mut logins = self.logins.lock().unwrap_or_else(PoisonError::into_inner);
+        *logins.entry((method.to_owned(), outcome)).or_default() += 1;
+    }
+
+    fn logins(&self) -> Family {
+        let logins = self.logins.lock().unwrap_or_else(PoisonError::into_inner);
+        let family = Family::counter("signet_logins", "Logins, by method and outcome.");
+        logins
+            .iter()
+            .fold(family, |family, ((method, outcome), count)| {
+                family.of([("method", method.as_str()), ("outcome", *outcome)], *count)
+            })
     }
 
     /// One request that was answered. `route`: as it was added to the router; anything else is
@@ -90,7 +115,36 @@ impl Metrics {
             )
             .value(self.disk_full.load(Relaxed)),
         );
+        families.push(self.logins());
+        let commit = option_env!("SIGNET_COMMIT").unwrap_or_default();
+        let build = [("version", env!("CARGO_PKG_VERSION")), ("commit", commit)];
+        families.push(Family::gauge("signet_build_info", "1; which version this is.").of(build, 1));
         families.extend(further);
         metrics::render(families)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logins_are_counted_by_method_and_outcome_and_the_build_is_named() {
+        let metrics = Metrics::new([]);
+        metrics.login("pwd", SUCCESS);
+        metrics.login("pwd", "wrong_credentials");
+        metrics.login("pwd", "wrong_credentials");
+        let text = metrics.render(Vec::new());
+        for line in [
+            "signet_logins_total{method=\"pwd\",outcome=\"success\"} 1\n",
+            "signet_logins_total{method=\"pwd\",outcome=\"wrong_credentials\"} 2\n",
+            concat!(
+                "signet_build_info{version=\"",
+                env!("CARGO_PKG_VERSION"),
+                "\""
+            ),
+        ] {
+            assert!(text.contains(line), "{line} in {text}");
+        }
     }
 }

@@ -73,7 +73,7 @@ const OWN: &[OwnRow] = &[
     counter("signet_cluster_batches_verified", "Batches of other nodes whose signatures held.", |f| Some(f.batches_verified)),
     counter("signet_cluster_batches_forged", "Batches refused for a signature that does not hold.", |f| Some(f.batches_forged)),
     counter("signet_cluster_batches_unknown", "Batches refused for a signer who is no member.", |f| Some(f.batches_unknown)),
-    counter("signet_cluster_batches_ahead", "Batches put off because their clock is too far ahead.", |f| Some(f.batches_ahead)),
+    counter("signet_cluster_batches_ahead", "Batches whose clock is further ahead than this node's follows; they are in effect.", |f| Some(f.batches_ahead)),
     counter("signet_cluster_frames_malformed", "Messages of other nodes that could not be read.", |f| Some(f.frames_malformed)),
     gauge("signet_cluster_batches_held", "Batches that this node holds.", |f| Some(f.batches_held)),
     gauge("signet_cluster_batches_held_bytes", "Their bytes.", |f| Some(f.batches_held_bytes)),

@@ -96,6 +96,13 @@ pub struct Node {
 pub struct Figures {
     /// What it has of what the others have.
     pub sync: SyncState,
+    /// Why it is not ready, where it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_ready: Option<String>,
+    /// By how much its clock is ahead of the majority's, milliseconds; negative where it is behind.
+    pub clock_ahead_ms: i64,
+    /// How often its hybrid clock began again, because it was far ahead of its wall clock.
+    pub clock_epochs: u64,
     /// For how long it has not been in contact with a majority of the nodes, milliseconds; none
     /// where it never was.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,7 +115,8 @@ pub struct Figures {
     pub batches_forged: u64,
     /// Batches of signers who are no members.
     pub batches_unknown: u64,
-    /// Batches that were put off because their clock is too far ahead.
+    /// Batches whose clock is further ahead than this node's hybrid clock follows. They are in
+    /// effect.
     pub batches_ahead: u64,
     /// Messages that could not be read.
     pub frames_malformed: u64,
@@ -158,8 +166,13 @@ pub enum SyncState {
     Minority,
     /// As before, and its rows are so long past that nothing is granted by them.
     Outdated,
-    /// The others refuse it: the cluster was recovered without it.
+    /// The others refuse it: the cluster was recovered without it, or it holds less than it has
+    /// acknowledged.
     Refused,
+    /// Another node was recovered by itself, too: there are two clusters of one name.
+    Divided,
+    /// It was removed from its cluster.
+    Removed,
 }
 
 impl SyncState {
@@ -167,9 +180,12 @@ impl SyncState {
     pub const fn is_ready(self) -> bool {
         match self {
             SyncState::Alone | SyncState::Whole => true,
-            SyncState::Syncing | SyncState::Minority | SyncState::Outdated | SyncState::Refused => {
-                false
-            }
+            SyncState::Syncing
+            | SyncState::Minority
+            | SyncState::Outdated
+            | SyncState::Refused
+            | SyncState::Divided
+            | SyncState::Removed => false,
         }
     }
 
@@ -182,6 +198,8 @@ impl SyncState {
             SyncState::Minority => "minority",
             SyncState::Outdated => "outdated",
             SyncState::Refused => "refused",
+            SyncState::Divided => "divided",
+            SyncState::Removed => "removed",
         }
     }
 }
@@ -306,6 +324,18 @@ pub trait Nodes: Send + Sync {
 
     /// How the one that answers stands to the others.
     fn standing(&self) -> Standing;
+
+    /// By how much its clock is ahead of the majority's, in milliseconds; negative where it is
+    /// behind, zero where that is not known.
+    fn clock_ahead_ms(&self) -> i64 {
+        0
+    }
+
+    /// How long ago the one that answers knew what the others know: zero for a process by itself,
+    /// none where that cannot be known.
+    fn known_ago(&self) -> Option<Duration> {
+        Some(Duration::ZERO)
+    }
 
     /// All of them, this one included, by name.
     fn list(&self) -> NodesFuture<'_, Vec<Node>>;

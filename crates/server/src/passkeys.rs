@@ -36,6 +36,12 @@ pub fn must_verify(settings: &Settings) -> bool {
     }
 }
 
+/// Until when an answered challenge is remembered, Unix seconds. `ends_at`: until when its page may
+/// be sent again, which may be longer than an interaction lasts (a login that waits for a mail).
+pub fn remembered_until(settings: &Settings, ends_at: u64, now: u64) -> u64 {
+    ends_at.max(now.saturating_add(settings.interaction_lifetime))
+}
+
 /// What a passkey answers: random, sealed into the page that asks, answered once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Challenge([u8; CHALLENGE_LEN]);
@@ -100,6 +106,10 @@ pub struct Passkey {
     pub backed_up: bool,
     /// How its authenticator is reached.
     pub transports: Vec<String>,
+    /// It has verified its user at least once: it is two factors by itself. One of a version that
+    /// did not say so counts as a security key until it does.
+    #[serde(default)]
+    pub verifies: bool,
 }
 
 impl Passkey {
@@ -113,6 +123,7 @@ impl Passkey {
             backup_eligible: made.backup_eligible,
             backed_up: made.backed_up,
             transports: made.transports.clone(),
+            verifies: made.user_verified,
         }
     }
 

@@ -11,7 +11,7 @@ use signet_store::{Row, StoreError};
 use std::sync::Arc;
 
 const SECRET: Purpose = Purpose::Other("provider-secret");
-/// How often a record is sealed anew that others keep writing.
+/// How often a record is sealed again that others keep writing.
 const MAX_TRIES: usize = 8;
 
 /// Why a provider could not be written or removed.
@@ -82,7 +82,7 @@ impl Realm {
     }
 
     /// Removes a provider. Links to it stay with the accounts, for one of its issuer that is made
-    /// anew; nobody logs in by them meanwhile.
+    /// again; nobody logs in by them meanwhile.
     ///
     /// # Errors
     /// See [`ProviderError`].
@@ -140,7 +140,7 @@ impl Realm {
                         count += 1;
                         continue 'providers;
                     }
-                    // A declared one is read anew with the configuration.
+                    // A declared one is read again with the configuration.
                     Err(
                         ProviderError::Declared | ProviderError::Registry(RegistryError::NotFound),
                     ) => continue 'providers,

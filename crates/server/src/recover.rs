@@ -15,11 +15,12 @@ use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::params::Params;
 use signet_store::StoreError;
 
+use crate::access::Entrance;
 use crate::attempts::Kind;
 use crate::browser_request::{BrowserRequest, error_page};
+use crate::http::letters;
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Interaction, Page};
-use crate::letters;
 use crate::login::Failure;
 use crate::login::budgets::{Budgets, Standing};
 use crate::mailed_link;
@@ -194,7 +195,8 @@ async fn try_send(
     // Whoever was named: it costs the same.
     let begun = waiting_login::keep(visit, interaction, LIFETIME).await?;
     // Where the account's mails are used up, none is sent, and the answer is the same.
-    let user = user.filter(|user| user.enabled && standing == Standing::Open);
+    let user =
+        user.filter(|user| Entrance::Recovery.opens(user, now) && standing == Standing::Open);
     // A password that a directory keeps is set there.
     let user = user.filter(|user| users.may(user).password);
     let Some(user) = user else {
@@ -226,9 +228,8 @@ async fn try_send(
 
 impl Link {
     /// Whether it still may set a password of this account.
-    fn holds(&self, user: &User) -> bool {
-        user.enabled
-            && user.deletion.is_none()
+    fn holds(&self, user: &User, now: u64) -> bool {
+        Entrance::Recovery.opens(user, now)
             && user.password_changed_at == self.password_changed_at
             && user.email.as_deref() == Some(&*self.email)
     }
@@ -258,7 +259,7 @@ async fn find(visit: &BrowserRequest, token: &str) -> Result<Option<(Link, User)
     };
     let user = realm.people.users.by_id(&link.user_id, now).await?;
     Ok(user
-        .filter(|user| link.holds(user))
+        .filter(|user| link.holds(user, now))
         .map(|user| (link, user)))
 }
 
@@ -313,7 +314,7 @@ async fn use_up(visit: &BrowserRequest, link: &Link, phc: &str) -> Result<bool, 
     let (realm, now) = (&visit.context.realm, visit.context.now());
     let changed = realm.change_user_and_end_everything(
         &link.user_id,
-        |user| link.holds(user),
+        |user| link.holds(user, now),
         |draft| {
             draft.set_password(Some(phc), now);
             draft.user.email_verified = true;

@@ -1,5 +1,5 @@
 //! Asking whether something is revoked: the store's index, as the rules see it.
-use crate::state::Realm;
+use crate::state::{Claim, Realm};
 use signet_oauth::decision::{RevocationQuery, Revocations, Unavailable};
 use signet_store::RevocationIndex;
 
@@ -15,7 +15,7 @@ impl<'a> Index<'a> {
     pub fn of(realm: &'a Realm) -> Index<'a> {
         Index {
             index: &realm.revocations,
-            deaf: realm.is_deaf() || realm.is_outdated(),
+            deaf: realm.may_speak(Claim::NotRevoked).is_err(),
         }
     }
 }

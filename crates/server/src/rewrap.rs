@@ -2,11 +2,9 @@
 //! forgotten when nothing needs them any more.
 use crate::{
     keys::{KeysError, SealingError, SealingFile, ShareSealingKeys, SigningKeys},
-    login::totp,
     providers::ProviderError,
     registry::RegistryError,
     state::Realm,
-    upstream_tokens,
 };
 use signet_audit::AuditError;
 use signet_cluster::NodeId;
@@ -16,13 +14,16 @@ use signet_crypto::{
 };
 use signet_directory::UserError;
 use signet_oauth::client::{Client, ClientSecret};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 /// How much longer than the longest-lived sealed value an old key is kept, seconds.
 const MARGIN: u64 = 86_400;
 
 /// Why the sealing key was not rotated, or not to the end. Doing it again is always right: an older
-/// key is only forgotten when everything at rest has been sealed anew.
+/// key is only forgotten when everything at rest has been sealed again.
 #[derive(Debug, thiserror::Error)]
 pub enum RewrapError {
     /// The file.
@@ -62,14 +63,28 @@ fn names(nodes: &[NodeId]) -> String {
 /// What a rotation did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rewrapped {
-    /// Signing keys that were sealed anew.
+    /// Signing keys that were sealed again.
     pub signing_keys: usize,
     /// Clients whose secrets were.
     pub clients: usize,
-    /// People's code apps whose secrets were.
-    pub factors: usize,
+    /// Secrets of people that were: see [`Reseal`].
+    pub of_people: usize,
     /// Sealing keys that are left, the new one included.
     pub sealing_keys: usize,
+}
+
+/// A kind of people's secrets at rest, whose room lies above this one: code apps, refresh tokens of
+/// providers.
+pub trait Reseal: Sync {
+    /// Seals all of them under the ring's current key. How many were not under it yet.
+    ///
+    /// # Errors
+    /// The store's; [`UserError::Conflict`] where one is written all the time.
+    fn reseal<'a>(
+        &'a self,
+        realm: &'a Realm,
+        ring: &'a Keyring,
+    ) -> Pin<Box<dyn Future<Output = Result<usize, UserError>> + Send + 'a>>;
 }
 
 /// Makes a new sealing key and lets it seal from now on. What clients and browsers hold goes on:
@@ -80,10 +95,11 @@ pub struct Rewrapped {
 ///
 /// # Errors
 /// See [`RewrapError`].
-pub async fn rotate_sealing_key(
+pub async fn rotate(
     realm: &Realm,
     file: &Arc<Mutex<SealingFile>>,
     keys: &SigningKeys,
+    of_people: &[&dyn Reseal],
 ) -> Result<Rewrapped, RewrapError> {
     let now = realm.now();
     let step = |step: fn(&mut SealingFile, u64) -> Result<(), SealingError>| {
@@ -113,9 +129,11 @@ pub async fn rotate_sealing_key(
         .rewrap(&ring, now, |deltas| realm.show_keys(deltas))
         .await?;
     let clients = rewrap_clients(realm, &ring).await?;
-    let factors = totp::rewrap(&realm.people.users, &ring, now).await?;
+    let mut resealed = 0;
+    for kind in of_people {
+        resealed += kind.reseal(realm, &ring).await?;
+    }
     realm.rewrap_providers(&ring).await?;
-    upstream_tokens::rewrap(realm, &ring).await?;
     realm.audit().rewrap(&ring).await?;
     let forgotten_before = now.saturating_sub(longest_sealed(realm).saturating_add(MARGIN));
     let sealing_keys = on_file(file, move |file| {
@@ -125,7 +143,7 @@ pub async fn rotate_sealing_key(
     Ok(Rewrapped {
         signing_keys,
         clients,
-        factors,
+        of_people: resealed,
         sealing_keys: sealing_keys.await?,
     })
 }
@@ -225,7 +243,7 @@ async fn rewrap_clients(realm: &Realm, ring: &Keyring) -> Result<usize, RewrapEr
                     count += 1;
                     continue 'clients;
                 }
-                // Declared in the configuration, which is read anew at the next start.
+                // Declared in the configuration, which is read again at the next start.
                 Err(RegistryError::NotFound) => continue 'clients,
                 Err(RegistryError::Conflict) => {}
                 Err(error) => return Err(error.into()),

@@ -5,8 +5,8 @@
 
 use http::header::USER_AGENT;
 use signet_audit::{Action, Event};
-use signet_directory::User;
 use signet_directory::session::{self, browser_name};
+use signet_directory::{User, UserError};
 use signet_texts::Wishes;
 
 use crate::browser_request::BrowserRequest;
@@ -37,6 +37,16 @@ pub enum SecurityEvent {
     PasswordChanged,
     /// The password was taken away.
     PasswordRemoved,
+    /// An identity provider was linked to the account.
+    ProviderLinked,
+    /// A link to an identity provider was removed.
+    ProviderUnlinked,
+    /// The account has another e-mail address, or none. It is told to the one before.
+    AddressChanged,
+    /// An agent identity was bound to the account.
+    AgentBound,
+    /// An agent identity was taken off the account.
+    AgentUnbound,
     /// A new password was set by the link of a mail.
     Recovered,
     /// A login came from a browser that the account was not used in before.
@@ -45,7 +55,7 @@ pub enum SecurityEvent {
 
 impl SecurityEvent {
     /// Every event.
-    pub const ALL: [SecurityEvent; 12] = [
+    pub const ALL: [SecurityEvent; 17] = [
         SecurityEvent::AppAdded,
         SecurityEvent::AppRemoved,
         SecurityEvent::PasskeyAdded,
@@ -56,6 +66,11 @@ impl SecurityEvent {
         SecurityEvent::RecoveryCodeUsed,
         SecurityEvent::PasswordChanged,
         SecurityEvent::PasswordRemoved,
+        SecurityEvent::ProviderLinked,
+        SecurityEvent::ProviderUnlinked,
+        SecurityEvent::AddressChanged,
+        SecurityEvent::AgentBound,
+        SecurityEvent::AgentUnbound,
         SecurityEvent::Recovered,
         SecurityEvent::NewDevice,
     ];
@@ -73,6 +88,11 @@ impl SecurityEvent {
             SecurityEvent::RecoveryCodeUsed => "recovery_code_used",
             SecurityEvent::PasswordChanged => "password_changed",
             SecurityEvent::PasswordRemoved => "password_removed",
+            SecurityEvent::ProviderLinked => "provider_linked",
+            SecurityEvent::ProviderUnlinked => "provider_unlinked",
+            SecurityEvent::AddressChanged => "address_changed",
+            SecurityEvent::AgentBound => "agent_bound",
+            SecurityEvent::AgentUnbound => "agent_unbound",
             SecurityEvent::Recovered => "recovered",
             SecurityEvent::NewDevice => "new_device",
         }
@@ -115,6 +135,26 @@ impl SecurityEvent {
                 "factors-mail-password-removed-subject",
                 "factors-mail-password-removed",
             ),
+            SecurityEvent::ProviderLinked => (
+                "factors-mail-provider-linked-subject",
+                "factors-mail-provider-linked",
+            ),
+            SecurityEvent::ProviderUnlinked => (
+                "factors-mail-provider-unlinked-subject",
+                "factors-mail-provider-unlinked",
+            ),
+            SecurityEvent::AddressChanged => (
+                "factors-mail-address-changed-subject",
+                "factors-mail-address-changed",
+            ),
+            SecurityEvent::AgentBound => (
+                "factors-mail-agent-bound-subject",
+                "factors-mail-agent-bound",
+            ),
+            SecurityEvent::AgentUnbound => (
+                "factors-mail-agent-unbound-subject",
+                "factors-mail-agent-unbound",
+            ),
             SecurityEvent::Recovered => {
                 ("factors-mail-recovered-subject", "factors-mail-recovered")
             }
@@ -154,6 +194,26 @@ pub async fn send_to(realm: &Realm, user: &User, event: SecurityEvent) {
     };
     let t = Face::of(wishes.choose(), realm.people.brands.own().clone(), "");
     tell(realm, user, event, &t, None, realm.now_ms()).await;
+}
+
+/// Gives an account another e-mail address, or none, and tells the person at the one before: what
+/// the new one is told of is no longer theirs to see, where it was not they who asked.
+///
+/// # Errors
+/// As [`signet_directory::Accounts::set_email`].
+pub(crate) async fn set_email(
+    realm: &Realm,
+    user_id: &str,
+    email: Option<&str>,
+    verified: bool,
+) -> Result<User, UserError> {
+    let (users, now) = (&realm.people.users, realm.now());
+    let before = users.by_id(user_id, now).await?;
+    let after = users.set_email(user_id, email, verified, now).await?;
+    if let Some(before) = before.filter(|before| before.email != after.email) {
+        send_to(realm, &before, SecurityEvent::AddressChanged).await;
+    }
+    Ok(after)
 }
 
 /// Where they have an address and the server can send mail.

@@ -9,23 +9,26 @@
 
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
+use signet_agent::text::is_seen;
 use signet_audit::Action;
 use signet_crypto::Secret;
 use signet_crypto::seal::Purpose;
 use signet_directory::{
-    AcceptedTerms, MAX_EMAIL_BYTES, NewUser, PasswordOf, Profile, User, UserError, folded_email,
+    NewUser, PasswordOf, Profile, User, UserError, folded_email, made_username,
 };
 use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::params::Params;
 use signet_store::StoreError;
 
+use crate::access::Entrance;
 use crate::attempts::Kind;
 use crate::browser_request::{BrowserRequest, error_page};
+use crate::http::letters;
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Interaction, Page};
-use crate::letters;
 use crate::login::Failure;
 use crate::login::budgets::{Budgets, Standing};
+use crate::login::terms::accepted_terms;
 use crate::mailed_link;
 use crate::page::{self, Notice};
 use crate::recover::refused;
@@ -35,13 +38,11 @@ use crate::waiting_login::{self, Done, WaitingId};
 pub(crate) const PATH: &str = "/sign-up";
 /// How long a link works, in seconds.
 const LIFETIME: u64 = 30 * 60;
-/// How often a user name is varied that somebody has.
+/// How often another user name is tried where somebody has it.
 const MAX_NAMES: usize = 5;
 
 const PURPOSE: Purpose = Purpose::Other("sign_up");
 const ENDED: &str = "sign-up-ended";
-/// The terms have to be accepted.
-pub(crate) const TERMS: &str = "sign-up-terms-missing";
 
 /// What a link says.
 #[derive(Serialize, Deserialize)]
@@ -166,25 +167,27 @@ pub async fn submit(mut context: Context) -> Response {
 }
 
 async fn send(visit: BrowserRequest, typed: &str, interaction: Interaction) -> Response {
-    let wrong = if typed.len() > MAX_EMAIL_BYTES || folded_email(typed).is_err() {
-        Some("sign-up-address-wrong")
-    } else if !visit.context.snapshot.settings.sign_up.admits(typed) {
+    let admits = |email: &str| visit.context.snapshot.settings.sign_up.admits(email);
+    // In its one spelling from here on: what is looked up, mailed and kept is what was admitted.
+    let wrong = match folded_email(typed) {
+        Err(_) => "sign-up-address-wrong",
         // Of the domain alone, whoever has an account.
-        Some("sign-up-domain")
-    } else {
-        None
+        Ok(email) if !admits(&email) => "sign-up-domain",
+        Ok(email) => return mail(visit, &email, interaction).await,
     };
-    if let Some(text) = wrong {
-        return ask(visit, interaction, typed, Some(Notice::Error(text)));
-    }
-    match try_send(&visit, typed, &interaction).await {
+    ask(visit, interaction, typed, Some(Notice::Error(wrong)))
+}
+
+/// Sends the link to an address in its one spelling.
+async fn mail(visit: BrowserRequest, email: &str, interaction: Interaction) -> Response {
+    match try_send(&visit, email, &interaction).await {
         Ok(()) => {
             let back = back(&visit, &interaction);
             let html = page::sign_up_sent(&visit.face(), LIFETIME / 60, back.as_deref());
             visit.page(html)
         }
         Err(failure) => refused(visit, failure, |visit, notice| {
-            ask_page(visit, &interaction, typed, Some(notice))
+            ask_page(visit, &interaction, email, Some(notice))
         }),
     }
 }
@@ -209,7 +212,11 @@ async fn try_send(
     let issuer = &context.snapshot.settings.issuer;
     let face = visit.face();
     if let Some(user) = user {
-        if let Some(email) = user.email.as_deref().filter(|_| user.enabled) {
+        if let Some(email) = user
+            .email
+            .as_deref()
+            .filter(|_| Entrance::SignUp.opens(&user, now))
+        {
             let letter = page::sign_up_known(&face, issuer, &user.username);
             let what = "sign_up_known";
             letters::send(context, Some(&user.id), email, what, &letter).await;
@@ -296,25 +303,14 @@ async fn accept(visit: BrowserRequest, token: &str, form: &Params) -> Response {
     }
 }
 
-/// The terms that a form accepts, where there are any to accept.
-pub(crate) fn accepted_terms(
-    visit: &BrowserRequest,
-    form: &Params,
-) -> Result<Option<AcceptedTerms>, Failure> {
-    let terms = visit.context.snapshot.settings.sign_up.terms.as_ref();
-    match (terms, form.get("terms")) {
-        (None, _) => Ok(None),
-        (Some(terms), Some("accepted")) => Ok(Some(AcceptedTerms {
-            version: terms.version.clone(),
-            accepted_at: visit.context.now(),
-        })),
-        (Some(_), _) => Err(Failure::Invalid(TERMS)),
-    }
-}
-
 async fn try_accept(visit: &BrowserRequest, link: &Link, form: &Params) -> Result<(), Failure> {
     let realm = &visit.context.realm;
     let name = form.get("name").unwrap_or("").trim();
+    // Administrators read it. The joiners stand within names of several alphabets.
+    let is_seen = |c| is_seen(c) || matches!(c, '\u{200c}' | '\u{200d}');
+    if !name.chars().all(is_seen) {
+        return Err(Failure::Invalid("sign-up-name-wrong"));
+    }
     let profile = Profile {
         name: (!name.is_empty()).then(|| name.to_owned()),
         ..Profile::default()
@@ -357,32 +353,22 @@ fn code(error: &UserError) -> &'static str {
     }
 }
 
-/// The account, by the first user name that is free: what stands before the `@`, or that and a
-/// number. The person logs in by the address.
+/// The account, by a user name that is made of what stands before the `@`. The person logs in by
+/// the address.
 async fn create(visit: &BrowserRequest, new: NewUser) -> Result<User, UserError> {
     let (users, now) = (&visit.context.realm.people.users, visit.context.now());
+    let snapshot = &visit.context.snapshot;
     let local = new
         .email
         .as_deref()
         .and_then(|email| email.split('@').next());
-    let fits = |c: &char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
-    let kept: String = local.unwrap_or("").chars().filter(fits).take(32).collect();
-    let kept = match kept.is_empty() {
-        true => "person".to_owned(),
-        false => kept,
-    };
-    let mut username = kept.clone();
     for _ in 0..MAX_NAMES {
         let wanted = NewUser {
-            username,
+            username: made_username(local.unwrap_or(""), &|name| snapshot.names(name)),
             ..new.clone()
         };
         match users.create(wanted, now).await {
-            Err(UserError::UsernameTaken) => {
-                let [a, b, c] = signet_crypto::random::bytes::<3>();
-                let number = u32::from_be_bytes([0, a, b, c]);
-                username = format!("{kept}{number}");
-            }
+            Err(UserError::UsernameTaken) => {}
             done => return done,
         }
     }

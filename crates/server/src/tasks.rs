@@ -1,9 +1,10 @@
 //! What has to happen from time to time, beside the requests.
 use crate::{
     keys::KeysError,
-    state::Realm,
+    state::{Host, Realm},
     time::{Kept, MARGIN, Watch},
 };
+use signet_cluster::hlc::MAX_AHEAD_MS;
 use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
     time::{Duration, Instant},
@@ -14,6 +15,8 @@ const SWEEP_STEP: usize = 500;
 
 /// Between two looks into the change log.
 pub const FOLLOW_EVERY: Duration = Duration::from_secs(1);
+/// Between two comparisons of the server's time with that of the other nodes.
+const TIME_EVERY: Duration = Duration::from_millis(100);
 
 /// Removes expired rows, forever. To be spawned once per process; it ends with its runtime.
 pub async fn sweep(realm: Arc<Realm>, every: Duration) {
@@ -98,6 +101,25 @@ pub async fn follow_nodes(realm: Arc<Realm>) {
             (Err(_), true) | (Ok(()), false) => {}
         }
         failing = followed.is_err();
+    }
+}
+
+/// Has the server's time follow that of the majority of the nodes, forever. To be spawned once per
+/// process that is a node; it ends with its runtime.
+pub async fn follow_the_time(host: Arc<Host>) {
+    let mut said = false;
+    loop {
+        tokio::time::sleep(TIME_EVERY).await;
+        let ahead_ms = host.nodes.clock_ahead_ms();
+        host.clock.set_ahead(ahead_ms);
+        let is_far = ahead_ms.unsigned_abs() > MAX_AHEAD_MS;
+        if is_far && !said {
+            tracing::error!(
+                ahead_ms,
+                "this node's clock is far from that of the majority of the nodes: set it"
+            );
+        }
+        said = is_far;
     }
 }
 

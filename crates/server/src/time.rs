@@ -10,13 +10,17 @@
 //!   [`HOLD`]: a wrong clock is put right within it, and a right one (a machine that slept) loses
 //!   nothing by it;
 //! - the server's time is never before that up to which something was removed.
+//!
+//! On a node of several whose clock differs from the majority's, the server's time is the
+//! majority's ([`FloorClock::set_ahead`]): otherwise what it issues and revokes would bear a moment
+//! that has not come for the others.
 use serde::{Deserialize, Serialize};
 use signet_crypto::Clock;
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicI64, AtomicU64, Ordering::Relaxed},
     },
     time::Duration,
 };
@@ -35,7 +39,13 @@ const MAX_TRIES: usize = 16;
 pub struct FloorClock {
     inner: Arc<dyn Clock>,
     floor_ms: AtomicU64,
+    ahead_ms: AtomicI64,
+    highest_ms: AtomicU64,
 }
+
+/// Milliseconds by which a node's clock may differ from the majority's and is believed: how exactly
+/// they are compared.
+const BELIEVED_MS: u64 = 1_000;
 
 impl FloorClock {
     /// Over the system's clock.
@@ -43,7 +53,22 @@ impl FloorClock {
         FloorClock {
             inner,
             floor_ms: AtomicU64::new(0),
+            ahead_ms: AtomicI64::new(0),
+            highest_ms: AtomicU64::new(0),
         }
+    }
+
+    /// By how much the clock beneath is ahead of that of the majority of the nodes, in
+    /// milliseconds; negative where it is behind.
+    pub fn set_ahead(&self, ahead_ms: i64) {
+        let differs = ahead_ms.unsigned_abs() > BELIEVED_MS;
+        self.ahead_ms
+            .store(if differs { ahead_ms } else { 0 }, Relaxed);
+    }
+
+    /// The highest time that it has shown, Unix milliseconds.
+    pub fn highest_ms(&self) -> u64 {
+        self.highest_ms.load(Relaxed)
     }
 
     /// From here on it shows no time before this one, Unix seconds.
@@ -59,7 +84,17 @@ impl FloorClock {
 
 impl Clock for FloorClock {
     fn now_ms(&self) -> u64 {
-        self.inner.now_ms().max(self.floor_ms.load(Relaxed))
+        let ahead_ms = self.ahead_ms.load(Relaxed);
+        let now_ms = self
+            .inner
+            .now_ms()
+            .saturating_add_signed(ahead_ms.saturating_neg());
+        let now_ms = now_ms.max(self.floor_ms.load(Relaxed));
+        // Nearly always another thread has shown this millisecond already.
+        if self.highest_ms.load(Relaxed) < now_ms {
+            self.highest_ms.fetch_max(now_ms, Relaxed);
+        }
+        now_ms
     }
 }
 
@@ -189,6 +224,33 @@ mod tests {
 
     fn at(seconds: u64) -> Duration {
         Duration::from_secs(seconds)
+    }
+
+    struct Fixed(u64);
+
+    impl Clock for Fixed {
+        fn now_ms(&self) -> u64 {
+            self.0
+        }
+    }
+
+    #[test]
+    fn the_time_of_a_node_whose_clock_differs_is_the_majority_s() {
+        let clock = FloorClock::new(Arc::new(Fixed(NOW * 1000)));
+        clock.set_ahead(50_000);
+        assert_eq!(clock.now(), NOW - 50);
+        clock.set_ahead(-50_000);
+        assert_eq!(
+            (clock.now(), clock.highest_ms()),
+            (NOW + 50, (NOW + 50) * 1000)
+        );
+        // What is within the exactness of the comparison is no difference.
+        clock.set_ahead(1_000);
+        assert_eq!(clock.now(), NOW);
+        clock.raise(NOW + 7);
+        clock.set_ahead(i64::MAX);
+        assert_eq!(clock.now(), NOW + 7);
+        assert_eq!(clock.highest_ms(), (NOW + 50) * 1000);
     }
 
     #[test]

@@ -57,7 +57,7 @@ struct Kept {
     client_id: String,
     /// Sealed for the account and the link, base64url.
     sealed: String,
-    /// The session there that it came of, where that has a name.
+    /// The session there that it was derived from, where that has a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sid: Option<String>,
     /// Unix seconds.
@@ -333,7 +333,7 @@ impl Exchange {
         let asking = Asking {
             realm,
             provider: &self.provider,
-            peer: self.peer,
+            caller: self.peer.into(),
             now: realm.now(),
         };
         let metadata = asking.metadata().await.map_err(NotRefreshed::from)?;
@@ -414,7 +414,7 @@ impl Exchange {
         }
     }
 
-    /// Writes what became of the token, and ends the claim. Whether one is kept still: another one,
+    /// Writes the outcome of the token, and ends the claim. Whether one is kept still: another one,
     /// of a login meanwhile, stays as it is.
     async fn settle(
         &self,

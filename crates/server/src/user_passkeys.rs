@@ -11,8 +11,11 @@ use signet_webauthn::{Registration, register};
 
 use crate::browser_request::BrowserRequest;
 use crate::failure::Failure;
+use crate::freshness::Fresh;
+use crate::http::Context;
 use crate::passkeys::{self, Challenge, NewcomerOptions, Passkey, relying_party};
 use crate::security_mail::{self, SecurityEvent};
+use crate::session;
 
 /// What is said to a browser that sent no answer: it has no script.
 pub(crate) const NO_SCRIPT: &str = "passkey-add-no-script";
@@ -39,24 +42,46 @@ pub(crate) fn newcomer<'a>(
 
 /// The passkeys of an account.
 pub(crate) async fn list(visit: &BrowserRequest, user: &User) -> Result<Vec<Passkey>, StoreError> {
-    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
+    list_of(&visit.context, user).await
+}
+
+async fn list_of(context: &Context, user: &User) -> Result<Vec<Passkey>, StoreError> {
+    let (users, now) = (&context.realm.people.users, context.now());
     let all = users.credentials(&user.id, now).await?;
     all.iter()
         .filter(|one| one.name.kind == CredentialKind::Passkey)
+        .filter(|one| user.credentials().contains(&one.name))
         .map(|one| Passkey::read(one.data.expose()))
         .collect()
 }
 
-/// Adds the passkey that the form has, and tells the person by mail.
+/// Whether an account has a security key here that has never verified its user, where such keys are
+/// taken: it is nothing but a second factor.
+///
+/// # Errors
+/// The store's.
+pub(crate) async fn has_security_key(context: &Context, user: &User) -> Result<bool, StoreError> {
+    let settings = &context.snapshot.settings;
+    if passkeys::must_verify(settings) || relying_party(settings).is_none() {
+        return Ok(false);
+    }
+    let held = list_of(context, user).await?;
+    Ok(held.iter().any(|passkey| !passkey.verifies))
+}
+
+/// Adds the passkey that the form has, and tells the person by mail. `ends_at`: until when the page
+/// that asked for it may be sent again, Unix seconds.
 ///
 /// # Errors
 /// [`Failure::Invalid`] and [`Failure::Expired`] for what can be tried again; the store's.
 pub(crate) async fn add(
     visit: &BrowserRequest,
-    user: &User,
+    fresh: &Fresh<'_>,
     challenge: &Challenge,
+    ends_at: u64,
     form: &Params,
 ) -> Result<User, Failure> {
+    let user = fresh.user();
     let (realm, now) = (&visit.context.realm, visit.context.now());
     let settings = &visit.context.snapshot.settings;
     let party = relying_party(settings).ok_or(Failure::Invalid(REFUSED))?;
@@ -76,7 +101,7 @@ pub(crate) async fn add(
     if user.credentials().contains(&name) {
         return Err(Failure::Invalid(KNOWN));
     }
-    let end = now.saturating_add(settings.interaction_lifetime);
+    let end = passkeys::remembered_until(settings, ends_at, now);
     if !challenge.consume(&*realm.store, end, now).await? {
         return Err(Failure::Expired(EXPIRED));
     }
@@ -93,6 +118,9 @@ pub(crate) async fn add(
         UserError::TooManyCredentials => Failure::Invalid(TOO_MANY),
         error => error.into(),
     })?;
+    if let Some(session) = fresh.session() {
+        session::note_factor(&*realm.store, settings, &session.id, now).await?;
+    }
     security_mail::send(visit, &added, SecurityEvent::PasskeyAdded).await;
     Ok(added)
 }
@@ -105,17 +133,4 @@ pub(crate) fn note(stored: &StoredCredential) -> Result<&'static str, StoreError
         (true, true) => "passkey-synced",
         (true, false) => "passkey-not-synced",
     })
-}
-
-/// Whether a person could not log in any more without this passkey: they have no other one, no
-/// password, and no address that a code could be mailed to.
-pub(crate) fn is_last_way(visit: &BrowserRequest, user: &User, name: &CredentialName) -> bool {
-    let people = &visit.context.realm.people;
-    let is_passkey = |name: &&CredentialName| name.kind == CredentialKind::Passkey;
-    let passkeys = user.credentials().iter().filter(is_passkey).count();
-    let mail = people.mailer.is_some() && user.email.is_some();
-    name.kind == CredentialKind::Passkey
-        && passkeys == 1
-        && !people.users.has_password(user)
-        && !mail
 }

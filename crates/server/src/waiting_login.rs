@@ -9,6 +9,7 @@ use signet_jose::base64url;
 use signet_store::{Change, Key, Op, StoreError, Table};
 
 use crate::browser_request::BrowserRequest;
+use crate::budgets::Act;
 use crate::http::Response;
 use crate::interaction::{Interaction, Page};
 use crate::login::flow;
@@ -87,7 +88,9 @@ fn key(id: &WaitingId) -> Key {
     Key::new(Table::Once, [b"recovery begun ".as_slice(), id].concat())
 }
 
-/// Keeps a login for as long as the link works: `lifetime`, seconds. None: it leads nowhere.
+/// Keeps a login for as long as the link works: `lifetime`, seconds. None: it leads nowhere, or
+/// callers like this one have used up what is kept for them; then the link leads to the account
+/// page.
 pub(crate) async fn keep(
     visit: &BrowserRequest,
     interaction: &Interaction,
@@ -103,9 +106,15 @@ pub(crate) async fn keep(
         ends_at: interaction.ends_at.max(ends_at),
         ..interaction.clone()
     };
+    let value = visit.seal(&waiting).into_bytes();
+    let budgets = &visit.context.realm.budgets;
+    let spent = budgets.spend_many(Act::Waiting, visit.caller(), value.len(), now);
+    if spent.is_err() {
+        return Ok(None);
+    }
     let insert = Op::Insert {
         key: key(&id),
-        value: visit.seal(&waiting).into_bytes(),
+        value,
         end: Some(ends_at),
     };
     store.commit(Change::new(insert), now).await?;

@@ -379,7 +379,7 @@ fn a_cross_site_post_to_logout_asks_like_a_link() {
 }
 
 /// A device that waits.
-fn device(server: &Server) -> DeviceRecord {
+pub fn device(server: &Server) -> DeviceRecord {
     let record = DeviceRecord {
         id: DeviceId::new([7; 16]),
         user_code: "BCDFGHJK".into(),
@@ -583,6 +583,10 @@ fn mails_wrong_links_wrong_user_codes_and_refused_statements_have_records() {
             .get(&with("/account/recover", &[("token", junk)]))
             .expect("This link has expired");
     }
+    for junk in ["x", "AAAA"] {
+        Browser::new(&server).get(&with("/account/keep", &[("token", junk)]));
+        Browser::new(&server).post("/account/keep", &[("token", junk)]);
+    }
     let mut person = log_in(&server, "alice");
     for guess in ["BBBB-BBBB", "CCCC-CCCC"] {
         let page = person.get(&format!("/device?user_code={guess}"));
@@ -617,6 +621,10 @@ fn mails_wrong_links_wrong_user_codes_and_refused_statements_have_records() {
     assert_eq!(
         of("account.recover"),
         ["- invalid_recovery_link - 1", "- invalid_recovery_link - 2"]
+    );
+    assert_eq!(
+        of("account"),
+        ["keep invalid_keep_link - 1", "keep invalid_keep_link - 3"]
     );
     assert_eq!(
         of("device.decide"),

@@ -152,7 +152,7 @@ fn a_change_that_is_asked_for_without_a_new_password_waits_for_the_next_login() 
     let etag = read.header("etag").to_owned();
     admin(one, Method::PUT, &path, &etag, &body).expect(200);
     browser.get("/account").expect("Your account");
-    // The same browser logs in anew: the session that it had ends, and another one begins.
+    // The same browser logs in again: the session that it had ends, and another one begins.
     let page = browser.get(&request(&[("prompt", "login")]));
     let page = browser.log_in(&page, "alice", PASSWORD).expect(NEW_FIELD);
     let back = browser.press(&page, "first-password", &[("new_password", NEW)]);
@@ -285,4 +285,26 @@ fn a_login_from_a_new_browser_is_told_once_while_the_person_is_logged_in_elsewhe
     log_in(&mut second);
     log_in(&mut first);
     assert_eq!(mail.unread().len(), 0, "both browsers are known");
+}
+
+#[test]
+fn another_address_is_told_to_the_one_before() {
+    let mut mail = Mail::new();
+    let cluster = cluster(&mail);
+    let node = cluster.node(0);
+    let alice = id(node, "alice");
+    mail.fresh();
+    let body = json!({ "email": "new@example.test", "verified": true });
+    let path = format!("/admin/v1/users/{alice}/email");
+    admin(node, Method::PUT, &path, "", &body).expect(200);
+    let told = mail.fresh();
+    assert!(
+        told.len() == 1
+            && told[0].contains("To: alice@example.test")
+            && told[0].contains("The e-mail address of your account was changed"),
+        "{told:?}"
+    );
+    // The same address again is no change.
+    admin(node, Method::PUT, &path, "", &body).expect(200);
+    assert_eq!(mail.fresh().len(), 0);
 }

@@ -4,7 +4,7 @@ use crate::common::{Server, Setup, block_on, client, client::Call, scope};
 use http::Method;
 use serde_json::{Value, json};
 use signet_crypto::{Algorithm, SigningKey, hash::sha256};
-use signet_directory::{NewUser, User};
+use signet_directory::{NewUser, Profile, User};
 use signet_jose::{
     base64url, dpop,
     jwt::{JwtSigner, Typ},
@@ -104,7 +104,8 @@ pub fn without_a_token_of_the_admin_scope_nothing_is_answered() {
     let server = server();
     let anonymous = Call::get(CLIENTS).send(&server).expect(401);
     assert_eq!(anonymous.header("content-type"), "application/problem+json");
-    assert!(anonymous.header("www-authenticate").starts_with("Bearer"));
+    // RFC 6750 section 3.1: who shows nothing hears of no error.
+    assert_eq!(anonymous.header("www-authenticate"), "Bearer");
     assert_eq!(anonymous.header("cache-control"), "no-store");
 
     let plain = token(&server, "service", crate::common::SECRET, "api:read");
@@ -669,6 +670,8 @@ fn one_grant_is_ended_and_the_others_go_on() {
 fn an_administrator_who_is_demoted_or_disabled_is_out_at_once() {
     let server = server();
     let operator = Operator::of(&server);
+    // Somebody has to be left who may administer.
+    new_user(&server, "ada", true);
     for (name, change) in [
         (
             "carol",
@@ -886,6 +889,36 @@ fn resource_servers_and_scopes_are_written_and_removed() {
     );
     operator.delete(target, 204);
     operator.delete("/admin/v1/scopes/openid", 409);
+}
+
+// People who are provisioned often have no full name.
+#[test]
+fn users_are_found_by_given_and_family_name() {
+    let server = server();
+    let operator = Operator::of(&server);
+    let users = &server.realm.people.users;
+    for (name, given) in [("u1", "Ann"), ("u2", "Bea")] {
+        let new = NewUser {
+            username: name.to_owned(),
+            profile: Profile {
+                given_name: Some(given.to_owned()),
+                family_name: Some("Family7".to_owned()),
+                ..Profile::default()
+            },
+            ..NewUser::default()
+        };
+        block_on(users.create(new, server.realm.now())).unwrap();
+    }
+    for (search, found) in [
+        ("Family7", 2),
+        ("ann", 1),
+        ("ann%20fam", 1),
+        ("family7%20bea", 1),
+        ("carol", 0),
+    ] {
+        let list = operator.get(&format!("{USERS}?search={search}"));
+        assert_eq!(list["items"].as_array().unwrap().len(), found, "{search}");
+    }
 }
 
 #[test]

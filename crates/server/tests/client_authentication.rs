@@ -4,7 +4,8 @@ use crate::common::{
     client::Call,
     made::{assertion, claims, random_id, signer},
 };
-use signet_crypto::{Algorithm, SigningKey};
+use signet_crypto::{Algorithm, Secret, SigningKey};
+use signet_http::ProxySecret;
 use signet_jose::{
     jwk::{Jwk, JwkSet},
     jwt::JwtSigner,
@@ -76,6 +77,41 @@ fn a_secret_in_the_body_is_for_clients_registered_so() {
     assert!(reply.header("www-authenticate").starts_with("Basic"));
     let twice = Call::post("/token").basic("service", SECRET).form(&form);
     twice.send(&server).expect_error(400, "invalid_request");
+}
+
+#[test]
+fn whoever_has_the_secret_is_told_the_registered_method_and_nobody_else_is() {
+    let server = Server::start(Setup::default());
+    let post = |secret| {
+        let form = [GRANT, ("client_id", "service"), ("client_secret", secret)];
+        let reply = Call::post("/token").form(&form).send(&server);
+        reply
+            .expect_error(401, "invalid_client")
+            .member("error_description")
+    };
+    assert!(
+        post(SECRET).contains("client_secret_basic"),
+        "{}",
+        post(SECRET)
+    );
+    assert_eq!(post("wrong"), "client authentication failed");
+}
+
+#[test]
+fn a_client_that_nobody_chose_a_method_for_sends_its_secret_either_way() {
+    let setup = with(AuthMethod::ClientSecretBasic, |client| {
+        client.any_secret_method = true
+    });
+    let server = Server::start(setup);
+    let form = [GRANT, ("client_id", "service"), ("client_secret", SECRET)];
+    Call::post("/token").form(&form).send(&server).expect(200);
+    let header = Call::post("/token").basic("service", SECRET).form(&[GRANT]);
+    header.send(&server).expect(200);
+    // One of them, not both at once (RFC 6749 section 2.3).
+    let twice = Call::post("/token").basic("service", SECRET).form(&form);
+    twice.send(&server).expect_error(400, "invalid_request");
+    let none = Call::post("/token").form(&[GRANT, ("client_id", "service")]);
+    none.send(&server).expect_error(401, "invalid_client");
 }
 
 #[test]
@@ -407,6 +443,41 @@ fn a_certificate_header_counts_only_from_a_named_proxy() {
     send(&Server::start(setup(Some("127.0.0.1")))).expect(200);
     send(&Server::start(setup(Some("192.0.2.1")))).expect_error(401, "invalid_client");
     send(&Server::start(setup(None))).expect_error(401, "invalid_client");
+    // Whoever speaks TLS to the server is a client, and no proxy.
+    let mut with_tls = setup(Some("127.0.0.1"));
+    with_tls.plain = false;
+    send(&Server::start(with_tls)).expect_error(401, "invalid_client");
+}
+
+#[test]
+fn with_a_secret_a_certificate_header_counts_only_beside_it() {
+    const SECRET: &str = "0123456789abcdef0123456789abcdef";
+    for plain in [true, false] {
+        let mut setup = with(AuthMethod::TlsClientAuth, |c| {
+            c.secrets.clear();
+            c.tls_client_auth = Some(TlsClientAuth::SubjectDn("CN=service".to_owned()));
+        });
+        setup.plain = plain;
+        setup.policy.client_certificate_header = Some("client-cert".to_owned());
+        setup.policy.proxy_verifies_client_certificates = true;
+        setup.policy.trusted_proxies = vec!["127.0.0.1".parse().unwrap()];
+        let secret = ProxySecret::new("x-proxy-secret", Secret::new(SECRET.to_owned()));
+        setup.policy.proxy_secret = Some(Arc::new(secret.unwrap()));
+        let server = Server::start(setup);
+        let (chain, _) = server.ca.issue_client("service").unwrap();
+        let base64 = chain.split("-----END").next().unwrap();
+        let base64: String = base64.lines().skip(1).collect();
+        let call = || {
+            Call::post("/token")
+                .header("client-cert", &format!(":{base64}:"))
+                .form(&[GRANT, ("client_id", "service")])
+        };
+        call().send(&server).expect_error(401, "invalid_client");
+        let wrong = call().header("x-proxy-secret", "0123456789abcdef");
+        wrong.send(&server).expect_error(401, "invalid_client");
+        let right = call().header("x-proxy-secret", SECRET);
+        right.send(&server).expect(200);
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::common::{
 };
 use http::Method;
 use serde_json::{Value, json};
+use signet_directory::DeletionStage;
 use signet_oauth::client::Client;
 use signet_server::logout_notices::Sender;
 
@@ -256,4 +257,80 @@ fn where_it_is_not_switched_on_the_account_page_has_no_deletion_and_takes_none()
     assert!(!page.offers("delete-account"));
     delete(&mut browser, &account);
     assert!(alice(&server).unwrap()["deletion"].is_null());
+}
+
+/// LP11: a node that stops between the deletion and its mail leaves the account as one whose mail
+/// could not be handed over.
+#[test]
+fn whoever_was_not_told_of_the_deletion_is_told_later_once() {
+    for asks_again in [true, false] {
+        let mut mail = Mail::new();
+        let server = server(&mail);
+        let deletion = format!("{}/deletion", path(&server));
+        let ask = || call(&server, Method::POST, &deletion).0;
+        assert_eq!(mail.broken(ask), 200);
+        assert_eq!(mail.fresh().len(), 0);
+        match asks_again {
+            true => assert_eq!(ask(), 200),
+            false => {
+                server.pass(70);
+                mail.broken(|| due(&server));
+                assert_eq!(mail.fresh().len(), 0);
+                server.pass(15 * 60);
+                due(&server);
+            }
+        }
+        let link = link(&mut mail);
+        ask();
+        server.pass(16 * 60);
+        due(&server);
+        assert_eq!(mail.fresh().len(), 0, "told once");
+        let mut browser = Browser::new(&server);
+        let page = browser.get(&link).expect("Keep your account?");
+        browser
+            .press(&page, "allow", &[])
+            .expect("The account stays");
+        server.pass(15 * DAY);
+        due(&server);
+        assert!(alice(&server).is_some(), "it was kept");
+    }
+}
+
+/// LP8: of a node that keeps the account and one that erases it, at once, one does.
+#[test]
+fn an_account_that_is_kept_is_not_erased_and_one_that_is_being_erased_is_not_kept() {
+    let mut mail = Mail::new();
+    let server = server(&mail);
+    let id = alice(&server).unwrap()["id"].as_str().unwrap().to_owned();
+    let deletion = format!("{USERS}/{id}/deletion");
+    let users = &server.realm.people.users;
+    let read = || {
+        let found = block_on(users.by_id(&id, server.realm.now())).unwrap();
+        found.unwrap()
+    };
+    assert_eq!(call(&server, Method::POST, &deletion).0, 200);
+    link(&mut mail);
+    let read_before = read();
+    assert_eq!(call(&server, Method::DELETE, &deletion).0, 200);
+    block_on(server.realm.erase(&read_before)).unwrap();
+    assert!(alice(&server).is_some_and(|alice| alice["enabled"] == true));
+    // Another deletion is not that one either.
+    server.pass(10);
+    assert_eq!(call(&server, Method::POST, &deletion).0, 200);
+    block_on(server.realm.erase(&read_before)).unwrap();
+    assert!(alice(&server).is_some());
+
+    // As far as a node came that stopped in the middle.
+    let link = link(&mut mail);
+    block_on(users.change(&id, server.realm.now(), |draft| {
+        draft.user.deletion_stage = DeletionStage::Erasing;
+    }))
+    .unwrap();
+    let mut browser = Browser::new(&server);
+    browser.get(&link).expect("This link no longer works");
+    let (status, problem) = call(&server, Method::DELETE, &deletion);
+    assert_eq!((status, &problem["code"]), (409, &json!("no_deletion")));
+    server.pass(14 * DAY + 60);
+    due(&server);
+    assert!(alice(&server).is_none());
 }

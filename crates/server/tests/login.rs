@@ -839,3 +839,16 @@ fn mails_are_limited_for_an_account_by_whatever_name_and_without_a_word() {
     assert_eq!(ask("alice@example.test"), (200, 0));
     assert_eq!(ask("nobody"), (200, 0));
 }
+
+#[test]
+fn a_page_that_nobody_was_given_is_not_a_browser_without_cookies() {
+    let mail = Mail::new();
+    let server = server(&mail);
+    let bookmark = Call::get("/interaction").send(&server);
+    assert!(
+        bookmark.text().contains("id=\"error\""),
+        "{}",
+        bookmark.text()
+    );
+    assert!(!bookmark.text().contains("cookies"), "{}", bookmark.text());
+}

@@ -7,7 +7,8 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::SeqCst},
 };
 
-use serde_json::json;
+use http::Method;
+use serde_json::{Value, json};
 
 use crate::common::{
     Server, block_on,
@@ -16,7 +17,10 @@ use crate::common::{
     people::{Mail, parameters, request, start},
 };
 use signet_jose::base64url;
-use signet_oauth::provider::{Provider, ProviderAuth};
+use signet_oauth::{
+    client::Client,
+    provider::{Provider, ProviderAuth},
+};
 use signet_server::outbound::{LOGO_LIFETIME, LOGO_RETRY, MAX_LOGO_BYTES};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n a picture";
@@ -148,6 +152,67 @@ fn a_client_that_registered_itself_has_no_picture() {
         Call::get(nobody).send(&server).expect(404);
     }
     assert_eq!(place.count(), 0);
+}
+
+#[test]
+fn a_client_that_an_operator_vouches_for_has_its_picture_until_it_changes_its_record() {
+    let (mail, place) = (Mail::new(), Place::start());
+    let server = server(&mail, &place);
+    let document = json!({ "redirect_uris": [REDIRECT], "client_name": "Self-made", "logo_uri": "https://client.example/logo.png" });
+    let made = Call::post("/register").json(&document).send(&server);
+    let made = made.expect(201);
+    let (id, token) = (
+        made.member("client_id"),
+        made.member("registration_access_token"),
+    );
+    let client = || {
+        server
+            .realm
+            .snapshot()
+            .registry
+            .clients
+            .get(&id)
+            .cloned()
+            .unwrap()
+    };
+    let shows = || {
+        let asked = parameters(&[("client_id", &id), ("scope", "openid")]);
+        let page = Call::get(&crate::common::browser::with("/authorize", &asked));
+        let text = page.send(&server).expect(200).text();
+        text.contains(&format!("src=\"{}\"", path(&id)))
+    };
+    // An error of nobody's client is a page, and an operator's goes to its redirect URI.
+    let error_redirects = || {
+        let asked = parameters(&[("client_id", &id), ("scope", "nonsense")]);
+        let call = Call::get(&crate::common::browser::with("/authorize", &asked));
+        (300..400).contains(&call.send(&server).status)
+    };
+    let vouch = || {
+        let current = client();
+        let mut next = Client::clone(&current);
+        next.vouched_for = true;
+        next.revision += 1;
+        block_on(server.realm.replace_client(next, current.revision)).unwrap();
+    };
+    assert!(!shows() && !error_redirects());
+    vouch();
+    assert!(shows() && error_redirects());
+    let put = |document: &Value| {
+        let mut document = document.clone();
+        document["client_id"] = json!(id);
+        let call = Call::new(Method::PUT, &format!("/register/{id}")).bearer(&token);
+        call.json(&document).send(&server)
+    };
+    put(&document).expect(200);
+    assert!(client().vouched_for, "it said the same again");
+    let mut other = document.clone();
+    other["logo_uri"] = json!("https://client.example/another.png");
+    put(&other).expect(200);
+    assert!(!client().vouched_for && !shows());
+    // It cannot say so itself.
+    other["vouched_for"] = json!(true);
+    put(&other);
+    assert!(!client().vouched_for);
 }
 
 #[test]

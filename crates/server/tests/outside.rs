@@ -1,4 +1,4 @@
-//! UserServices of a directory that is not ours: they log in through the pages that everybody does.
+//! Users of a directory that is not ours: they log in through the pages that everybody does.
 
 use crate::common::{
     SECRET, Server, block_on,
@@ -272,7 +272,12 @@ fn what_their_directory_keeps_is_not_changed_here() {
     browser.get("/account").expect("Your account");
     let rights = json!({ "admin": true, "enabled": true, "profile": shown["profile"] });
     operator.call(Method::PUT, &path, &rights, 200);
-    operator.call(Method::POST, &format!("{path}/disable"), &Value::Null, 200);
+    // Nobody else has an account that may administer.
+    let disable = format!("{path}/disable");
+    let last = operator.call(Method::POST, &disable, &Value::Null, 409);
+    assert_eq!(last["code"], "last_administrator", "{last}");
+    let disable = format!("{disable}?last_administrator=true");
+    operator.call(Method::POST, &disable, &Value::Null, 200);
     let page = browser.get("/account");
     browser.log_in(&page, "olga", THEIRS).expect("is not right");
     operator.call(Method::POST, &format!("{path}/enable"), &Value::Null, 200);

@@ -85,7 +85,7 @@ fn account<'s>(server: &'s Server) -> (Browser<'s>, Page) {
     (browser, page)
 }
 
-/// Alice has added a passkey on her account page.
+/// Alice has added a passkey on her account page, her first.
 #[track_caller]
 fn enrol(server: &Server, authenticator: &mut Authenticator) {
     let (mut browser, page) = account(server);
@@ -120,11 +120,15 @@ fn code_of(server: &Server, page: &Page) -> AuthorizationCode {
 fn a_passkey_is_added_told_by_mail_and_logs_in_as_two_factors_that_resist_phishing() {
     let mut mail = Mail::new();
     let server = server(&mail);
+    let (mut adds, _) = account(&server);
     for (bound, how) in [(false, "swk"), (true, "hwk")] {
         let mut authenticator = phone(&server);
         authenticator.backup_eligible = !bound;
         authenticator.backed_up = !bound;
-        enrol(&server, &mut authenticator);
+        let page = adds.get("/account");
+        let made = create(&mut authenticator, &page);
+        adds.press(&page, "passkey-add", &[("passkey", &made)])
+            .expect(ADDED);
         assert_eq!(mail.fresh().len(), 1);
         let mut browser = Browser::new(&server);
         let page = browser.get(&request(&[]));
@@ -171,7 +175,7 @@ fn what_was_made_elsewhere_or_for_something_else_is_refused() {
         authenticator.cross_origin = false;
         authenticator.verified = true;
         authenticator.present = true;
-        // The page that says so asks anew.
+        // The page that says so asks again.
         let page = log_in(&mut browser, &page, &mut authenticator);
         code_of(&server, &page);
     }
@@ -364,7 +368,12 @@ fn adding_asks_for_a_login_of_the_last_minutes_and_removing_tells_the_person() {
         .press(&page, "credential-remove", &remove)
         .expect("Log in");
     assert!(alice(&server).has(CredentialKind::Passkey));
+    // A password beside it is not enough: whoever has a passkey shows it.
     let (mut browser, page) = account(&server);
+    let step = browser
+        .press(&page, "credential-remove", &remove)
+        .expect("Use your passkey");
+    let page = log_in(&mut browser, &step, &mut authenticator).expect("Your account");
     browser
         .press(&page, "credential-remove", &remove)
         .expect("It was removed");

@@ -7,10 +7,12 @@ use crate::common::{
     made::{claims, redeem},
     people::{Mail, PASSWORD, add_user, request, start},
     scope,
+    totp::{App, between},
 };
 use http::Method;
 use serde_json::{Value, json};
 use signet_crypto::{Algorithm, Secret, SigningKey, hash::sha256};
+use signet_directory::CredentialKind;
 use signet_jose::{
     base64url,
     jwk::{Jwk, JwkSet},
@@ -34,10 +36,10 @@ use std::{
 };
 
 /// A server whose people log in at another one, and that one.
-struct Pair {
-    up: Server,
-    down: Server,
-    _mail: Mail,
+pub struct Pair {
+    pub up: Server,
+    pub down: Server,
+    mail: Mail,
 }
 
 pub fn write(down: &Server, provider: Provider) {
@@ -58,7 +60,7 @@ pub fn write(down: &Server, provider: Provider) {
 }
 
 impl Pair {
-    fn start(change: impl FnOnce(&mut Provider)) -> Pair {
+    pub fn start(change: impl FnOnce(&mut Provider)) -> Pair {
         let mail = Mail::new();
         let up = start(&mail, |_| {});
         let trust = up.ca.cert_pem().into_bytes();
@@ -86,11 +88,7 @@ impl Pair {
             registry.clients.insert("signet".into(), Arc::new(signet));
         });
         write(&down, provider);
-        Pair {
-            up,
-            down,
-            _mail: mail,
-        }
+        Pair { up, down, mail }
     }
 
     /// Logs alice in at the provider, which sent the browser here, and gives where it sends her.
@@ -100,7 +98,7 @@ impl Pair {
     }
 
     #[track_caller]
-    fn at_provider_as(&self, away: &Page, name: &str) -> String {
+    pub fn at_provider_as(&self, away: &Page, name: &str) -> String {
         let target = away.url.strip_prefix(&self.up.issuer());
         let target = target.unwrap_or_else(|| panic!("{}: {}", away.url, away.text()));
         let mut there = Browser::new(&self.up);
@@ -155,7 +153,7 @@ impl Pair {
     }
 }
 
-fn verify_email(server: &Server, name: &str) {
+pub fn verify_email(server: &Server, name: &str) {
     let users = &server.realm.people.users;
     let now = server.realm.now();
     let user = block_on(users.by_login(name, now)).unwrap().unwrap();
@@ -277,7 +275,7 @@ fn who_is_new_and_trusted_gets_name_and_address_without_a_question() {
     let users = &pair.down.realm.people.users;
     let olga = block_on(users.by_login("olga@example.test", pair.down.realm.now()));
     let olga = olga.unwrap().unwrap();
-    assert_eq!((&*olga.username, olga.email_verified), ("olga", true));
+    assert!(olga.username.starts_with("olga-") && olga.email_verified);
 }
 
 #[test]
@@ -364,6 +362,47 @@ fn an_answer_counts_once_in_its_own_browser_and_at_its_own_provider() {
     let back = begin(&mut here);
     pair.down.pass(3600);
     refused(&here.get(&back));
+}
+
+#[test]
+fn what_waits_for_a_providers_answer_is_bounded_in_bytes_and_known_browsers_have_their_own() {
+    use signet_server::budgets::{Act, TABLE};
+    // Of one network, with twelve hundred requests or as many as it likes.
+    const { assert!(TABLE[Act::Waiting as usize].address < 5_000_000) };
+    let pair = Pair::start(|_| {});
+    let up = format!("{}/authorize", pair.up.issuer());
+    let mut known = Browser::new(&pair.down);
+    let page = known.get("/account");
+    known
+        .log_in(&page, "alice", PASSWORD)
+        .expect("Your account");
+    let session = known.cookie_name(Cookie::Session);
+    known.cookies.remove(&session);
+    pair.down.realm.budgets.set(Act::Waiting, 40_000, 400_000);
+    let state = "s".repeat(2000);
+    let large = request(&[("idp_hint", "corp"), ("state", &state)]);
+    let kept = || {
+        let page = pair.down.realm.store.page(Table::Once, None, 1000, 0);
+        let rows = block_on(page).unwrap();
+        rows.iter().map(|(_, row)| row.value.len()).sum::<usize>()
+    };
+    let before = kept();
+    let mut sent = 0;
+    for _ in 0..20 {
+        let page = Browser::new(&pair.down).get(&large);
+        match page.url.starts_with(&up) {
+            true => sent += 1,
+            // The login page, with what else there is on it.
+            false => assert!(page.offers("allow"), "{}", page.url),
+        }
+    }
+    assert!((1..20).contains(&sent), "{sent}");
+    assert!(kept() - before <= 40_000);
+    // Whoever has logged in here before is not held up by them.
+    pair.down.realm.budgets.set(Act::Waiting, 400_000, 400_000);
+    while Browser::new(&pair.down).get(&large).url.starts_with(&up) {}
+    let away = known.get(&request(&[("idp_hint", "corp")]));
+    assert!(away.url.starts_with(&up), "{}", away.url);
 }
 
 #[test]
@@ -634,7 +673,7 @@ fn a_logout_on_the_account_page_goes_on_at_the_provider_while_it_is_linked() {
         "{}",
         away.url
     );
-    // What rests of the hint is sealed.
+    // What is kept of the hint is sealed.
     let (_other, sub) = log_in();
     let now = pair.down.realm.now();
     let sessions = signet_directory::session::list(&*pair.down.realm.store, &sub, now);
@@ -648,7 +687,7 @@ fn a_logout_on_the_account_page_goes_on_at_the_provider_while_it_is_linked() {
 
 #[test]
 fn claims_and_groups_are_taken_over_at_each_login() {
-    let pair = Pair::start(|provider| {
+    let table = |provider: &mut Provider| {
         provider.claims = vec![
             ClaimRow {
                 claim: "email".into(),
@@ -665,7 +704,8 @@ fn claims_and_groups_are_taken_over_at_each_login() {
             group: Some("staff".into()),
         };
         provider.groups = vec![group("alice"), group("nobody")];
-    });
+    };
+    let pair = Pair::start(table);
     let draft = GroupDraft::default();
     block_on(pair.down.realm.write_group("staff", &draft, None)).unwrap();
     let level = signet_oauth::people::Attribute::new("level");
@@ -702,6 +742,212 @@ fn claims_and_groups_are_taken_over_at_each_login() {
     let page = pair.through(&mut again, &login);
     pair.tokens(&mut again, page);
     assert!(user().groups_outside.is_empty());
+    let mut provider = Provider {
+        client_id: "signet".into(),
+        ..Provider::new("corp", pair.up.issuer())
+    };
+    table(&mut provider);
+    write(&pair.down, provider);
+    let mut once_more = Browser::new(&pair.down);
+    let login = once_more.get(&request(&[]));
+    let page = pair.through(&mut once_more, &login);
+    pair.tokens(&mut once_more, page);
+    // LP14: for as long as the setting says, whatever logins there are in between.
+    let pass = |days: u64| {
+        pair.up.pass(days * 86_400);
+        pair.down.pass(days * 86_400);
+    };
+    pass(89);
+    assert_eq!(user().groups_outside, ["staff"]);
+    block_on(users.change(&sub, pair.down.realm.now(), |draft| {
+        draft.user.profile.gender = Some("x".into());
+    }))
+    .unwrap();
+    pass(2);
+    assert!(user().groups_outside.is_empty());
+}
+
+/// Adds an app to an account of the server, in a browser of its own.
+#[track_caller]
+fn add_app(server: &Server, name: &str) -> App {
+    let mut browser = Browser::new(server);
+    let page = browser.get("/account");
+    let page = browser.log_in(&page, name, PASSWORD);
+    let page = browser.press(&page, "totp-add", &[]);
+    let app = App::of(&between(&page.text(), "<code id=\"totp-secret\">", "<"));
+    let code = app.code(server, 0);
+    browser
+        .press(&page, "totp-add", &[("totp", &code)])
+        .expect("was added");
+    server.pass(30);
+    app
+}
+
+#[test]
+fn what_a_provider_says_changes_nothing_before_the_accounts_factor_was_shown() {
+    let mut pair = Pair::start(|provider| {
+        provider.trust_email = true;
+        provider.claims = vec![ClaimRow {
+            claim: "email".into(),
+            to: "nickname".into(),
+        }];
+        provider.groups = vec![GroupRow {
+            claim: "preferred_username".into(),
+            value: "alice".into(),
+            group: Some("staff".into()),
+        }];
+    });
+    block_on(
+        pair.down
+            .realm
+            .write_group("staff", &GroupDraft::default(), None),
+    )
+    .unwrap();
+    verify_email(&pair.up, "alice");
+    verify_email(&pair.down, "alice");
+    let app = add_app(&pair.down, "alice");
+    pair.up.pass(30);
+    let alice = pair.sub_of("alice");
+    pair.mail.fresh();
+    let down = &pair.down;
+    let account = || {
+        let user = block_on(down.realm.people.users.by_id(&alice, down.realm.now()));
+        user.unwrap().unwrap()
+    };
+    let linked = || account().has(CredentialKind::Provider);
+    let mut here = Browser::new(&pair.down);
+    let login = here.get(&request(&[]));
+    let page = pair.through(&mut here, &login).expect("name=\"totp\"");
+    assert!(!linked(), "the link");
+    assert!(account().groups_outside.is_empty(), "groups");
+    assert_eq!(account().profile.nickname, None, "the profile");
+    // With the code it is done, in the same login, and the person is told of the link.
+    let page = here.press(&page, "allow", &[("totp", &app.code(&pair.down, 0))]);
+    let id_token = pair.id_token(&mut here, page);
+    assert_eq!(id_token["sub"], pair.sub_of("alice"));
+    assert!(linked());
+    assert_eq!(account().groups_outside, ["staff"]);
+    assert!(account().profile.nickname.is_some());
+    let told = pair.mail.fresh();
+    assert!(
+        told.len() == 1 && told[0].contains("An identity provider was linked"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn a_remembered_browser_links_nobody_by_an_address() {
+    let pair = Pair::start(|provider| provider.trust_email = true);
+    verify_email(&pair.up, "alice");
+    verify_email(&pair.down, "alice");
+    let app = add_app(&pair.down, "alice");
+    pair.up.pass(30);
+    let mut laptop = Browser::new(&pair.down);
+    let page = laptop.get("/account");
+    let page = laptop.log_in(&page, "alice", PASSWORD);
+    let code = app.code(&pair.down, 0);
+    let fields = [("totp", &*code), ("remember", "yes")];
+    let page = laptop.press(&page, "allow", &fields).expect("Your account");
+    // The page that links asks for the code, as its login would have spared it.
+    let away = laptop.get(&request(&[("prompt", "login")]));
+    pair.through(&mut laptop, &away).expect("name=\"totp\"");
+    let users = &pair.down.realm.people.users;
+    let alice = block_on(users.by_login("alice", pair.down.realm.now()));
+    assert!(!alice.unwrap().unwrap().has(CredentialKind::Provider));
+    drop(page);
+}
+
+#[test]
+fn who_arrived_for_one_account_adds_nothing_to_a_login_of_another() {
+    let pair = Pair::start(|provider| {
+        provider.trust_email = true;
+        provider.trust_acr = true;
+    });
+    verify_email(&pair.up, "alice");
+    verify_email(&pair.down, "alice");
+    add_app(&pair.down, "alice");
+    pair.up.pass(30);
+    let bob = add_user(&pair.down, "bob");
+    let mut here = Browser::new(&pair.down);
+    let login = here.get("/account");
+    let page = pair.through(&mut here, &login).expect("name=\"totp\"");
+    // Half way as alice, and then by bob's password.
+    let sealed = page.field("interaction");
+    let fields = [("interaction", &*sealed), ("decision", "other")];
+    let page = here.post("/interaction", &fields);
+    here.log_in(&page, "bob", PASSWORD).expect("Your account");
+    let (store, now) = (&*pair.down.realm.store, pair.down.realm.now());
+    let sessions = block_on(session::list(store, &bob.id, now)).unwrap();
+    assert_eq!(sessions.len(), 1);
+    assert_eq!(sessions[0].1.upstream, None);
+    assert_eq!(sessions[0].1.methods, ["password"]);
+}
+
+#[test]
+fn a_link_is_taken_off_by_its_own_form_alone_which_tells_the_person_and_ends_its_groups() {
+    let mut pair = Pair::start(|provider| {
+        provider.groups = vec![GroupRow {
+            claim: "preferred_username".into(),
+            value: "alice".into(),
+            group: Some("staff".into()),
+        }];
+    });
+    block_on(
+        pair.down
+            .realm
+            .write_group("staff", &GroupDraft::default(), None),
+    )
+    .unwrap();
+    let mut here = Browser::new(&pair.down);
+    let login = here.get("/account");
+    let account = here.log_in(&login, "alice", PASSWORD);
+    let away = here.press(&account, "provider-link:corp", &[]);
+    let account = here.get(&pair.at_provider(&away));
+    let alice = pair.sub_of("alice");
+    let down = &pair.down;
+    let user = || {
+        let user = block_on(down.realm.people.users.by_id(&alice, down.realm.now()));
+        user.unwrap().unwrap()
+    };
+    assert_eq!(user().groups_outside, ["staff"]);
+    let id = user()
+        .credentials_of(CredentialKind::Provider)
+        .next()
+        .unwrap()
+        .to_owned();
+    let field = account.field("interaction");
+    let fields = [
+        ("interaction", &*field),
+        ("decision", "credential-remove"),
+        ("kind", "provider"),
+        ("id", &*id),
+    ];
+    here.post("/account", &fields);
+    assert!(user().has(CredentialKind::Provider));
+    let told = pair.mail.fresh();
+    assert!(
+        told.iter().any(|mail| mail.contains("was linked")),
+        "{told:?}"
+    );
+    // An administrator takes it away with all that came by it.
+    let form = [
+        ("grant_type", "client_credentials"),
+        ("scope", "signet:admin"),
+    ];
+    let token = Call::post("/token").basic("operator", SECRET).form(&form);
+    let token = token.send(&pair.down).expect(200).member("access_token");
+    let path = format!("/admin/v1/users/{alice}/credentials/provider/{id}");
+    Call::new(Method::DELETE, &path)
+        .bearer(&token)
+        .send(&pair.down)
+        .expect(204);
+    assert!(!user().has(CredentialKind::Provider));
+    assert!(user().groups_outside.is_empty());
+    let told = pair.mail.fresh();
+    assert!(
+        told.len() == 1 && told[0].contains("A link to an identity provider was removed"),
+        "{told:?}"
+    );
 }
 
 #[test]
@@ -1260,6 +1506,34 @@ fn a_hostile_provider_logs_nobody_in() {
             "{what}"
         );
     }
+}
+
+#[test]
+fn an_empty_key_set_of_a_provider_withdraws_its_keys_and_one_that_is_none_does_so_in_minutes() {
+    let liar = Liar::start();
+    let (down, _mail) = lied_to(&liar);
+    let logs_in = || {
+        let (mut here, state, nonce) = sent_away(&down);
+        liar.gives(&liar.sign(&liar.claims(&nonce, down.realm.now())));
+        let page = here.get(&back(&state, ""));
+        !page.text().contains("role=\"alert\"")
+    };
+    let publishes = |set: Value| liar.says.lock().unwrap().jwks = set;
+    let good = liar.says.lock().unwrap().jwks.clone();
+    assert!(logs_in());
+    publishes(json!({ "keys": [] }));
+    down.pass(301);
+    assert!(!logs_in());
+    publishes(good);
+    down.pass(11);
+    assert!(logs_in());
+    publishes(json!("no set"));
+    down.pass(301);
+    assert!(logs_in(), "the keys of before are used for minutes");
+    down.pass(299);
+    assert!(logs_in());
+    down.pass(1);
+    assert!(!logs_in());
 }
 
 #[test]

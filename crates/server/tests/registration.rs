@@ -8,10 +8,14 @@ use crate::common::{
 use http::Method;
 use serde_json::json;
 use signet_oauth::{
-    client::{AuthMethod, GrantType},
+    client::{AuthMethod, Client, GrantType},
     format::AccessTokenFormat,
 };
 use signet_server::budgets::{Act, TABLE};
+use std::{
+    sync::atomic::{AtomicBool, Ordering::SeqCst},
+    time::Duration,
+};
 
 fn open() -> Setup {
     let mut setup = Setup::default();
@@ -302,6 +306,52 @@ fn who_registers_alone_gets_the_grants_that_an_operator_lists_and_puts_no_keys_i
         let mut document = plain.clone();
         document[name] = value;
         register(&document).expect_error(400, "invalid_client_metadata");
+    }
+}
+
+/// RFC 7592 section 2.3: what is removed is removed as it is, whoever changes it meanwhile.
+#[test]
+fn a_registration_that_an_administrator_changes_meanwhile_is_removed_and_replaced() {
+    let server = Server::start(open());
+    server
+        .realm
+        .budgets
+        .set(Act::RegistrationChange, 1000, 1000);
+    server.realm.budgets.set(Act::Registration, 1000, 1000);
+    let document = json!({ "redirect_uris": [REDIRECT], "client_name": "Test" });
+    let done = AtomicBool::new(false);
+    for _ in 0..12 {
+        let made = Call::post("/register").json(&document).send(&server);
+        let made = made.expect(201);
+        let (id, token) = (
+            made.member("client_id"),
+            made.member("registration_access_token"),
+        );
+        let path = format!("/register/{id}");
+        done.store(false, SeqCst);
+        let [put, deleted] = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(SeqCst) {
+                    let current = server.realm.snapshot().registry.clients.get(&id).cloned();
+                    let Some(current) = current else { return };
+                    let mut next = Client::clone(&current);
+                    next.revision += 1;
+                    next.enabled = true;
+                    // Losing to the request is fine.
+                    let _ = block_on(server.realm.replace_client(next, current.revision));
+                    std::thread::sleep(Duration::from_micros(500));
+                }
+            });
+            let mut next = document.clone();
+            next["client_id"] = json!(id);
+            let put = Call::new(Method::PUT, &path).bearer(&token).json(&next);
+            let put = put.send(&server).status;
+            let delete = Call::new(Method::DELETE, &path).bearer(&token);
+            let deleted = delete.send(&server).status;
+            done.store(true, SeqCst);
+            [put, deleted]
+        });
+        assert_eq!([put, deleted], [200, 204]);
     }
 }
 

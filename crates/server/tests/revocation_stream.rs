@@ -1,5 +1,7 @@
 //! The stream of revocations: who may read it, what it says, and when it ends.
-use crate::common::{SECRET, Server, Setup, block_on, client, client::Call, scope};
+use crate::common::{
+    SECRET, Server, Setup, block_on, client, client::Call, failing::FullDisk, nodes::Cut, scope,
+};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use signet_http::{Body, Connection, Limits, ListenerKind, Serves};
@@ -10,7 +12,7 @@ use signet_store::{MAX_BEHIND, Subject};
 use std::{
     io::{BufRead, BufReader, Write},
     net::TcpStream,
-    sync::Arc,
+    sync::{Arc, atomic::Ordering::SeqCst},
     time::Duration,
 };
 
@@ -114,6 +116,92 @@ fn only_an_authenticated_client_with_the_scope_may_read_it() {
         metadata.member("signet_revocation_stream_uri"),
         format!("{}/revocations", server.issuer())
     );
+}
+
+// HN1: the gate judges by what is said here, and a node that is cut off keeps speaking.
+#[test]
+fn a_node_that_does_not_hear_the_others_says_until_when_it_did_and_not_that_it_told_everything() {
+    let cut = Arc::new(Cut::default());
+    cut.ago.store(u64::MAX, SeqCst);
+    let mut reader = client("reader");
+    reader.scope = scope(REVOCATIONS);
+    let server = Server::start(Setup {
+        clients: vec![reader],
+        plain: true,
+        nodes: Some(cut.clone()),
+        ..Setup::default()
+    });
+    let mut lines = Lines::open(&server);
+    revoke(
+        &server.realm,
+        Subject::Session("s".into()),
+        end(&server.realm),
+    );
+    // Everything that it knows, and signs of life; not that this was all.
+    let (mut told, mut beaten) = (false, false);
+    while !told || !beaten {
+        let line = lines.next().unwrap();
+        assert!(line.get("synced").is_none(), "{line}");
+        match line.get("heartbeat") {
+            Some(_) => {
+                assert_eq!(line["heard"], 0);
+                beaten = true;
+            }
+            None => told = line["sid"] == "s",
+        }
+    }
+    // The others are heard again.
+    cut.ago.store(1, SeqCst);
+    let synced = lines.said().unwrap();
+    let ago = |line: &Value, what: &str| {
+        line[what].as_u64().expect("a time") - line["heard"].as_u64().expect("a time")
+    };
+    assert_eq!(ago(&synced, "synced"), 1);
+    // And they are not: the time until when they were stands still.
+    cut.ago.store(40, SeqCst);
+    let beat = loop {
+        let line = lines.next().unwrap();
+        if line["heard"] != synced["heard"] && ago(&line, "heartbeat") == 40 {
+            break line;
+        }
+    };
+    assert!(beat["heartbeat"].is_u64());
+}
+
+// HN1: a node that would itself call no token active promises nothing to readers.
+#[test]
+fn a_stream_neither_begins_nor_goes_on_where_the_node_may_not_speak() {
+    let server = server();
+    let mut lines = Lines::open(&server);
+    assert!(lines.said().unwrap()["synced"].is_u64());
+    server.realm.set_deaf(true);
+    assert_eq!(lines.said(), None);
+    let call = Call::post("/revocations").form(&[]).basic("reader", SECRET);
+    call.send(&server)
+        .expect_error(503, "temporarily_unavailable");
+    server.realm.set_deaf(false);
+    let mut lines = Lines::open(&server);
+    assert!(lines.said().unwrap()["synced"].is_u64());
+    server.realm.set_removed();
+    assert_eq!(lines.said(), None);
+}
+
+// LN3: a balancer would send it logins, each of which is refused.
+#[test]
+fn a_full_disk_is_no_reason_to_be_ready_without_a_majority() {
+    let (cut, store) = (Arc::new(Cut::default()), Arc::new(FullDisk::default()));
+    let server = Server::start(Setup {
+        nodes: Some(cut.clone()),
+        store: Some(store.clone()),
+        ..Setup::default()
+    });
+    let ready = || Call::get("/health/ready").send(&server);
+    store.full.store(true, SeqCst);
+    assert!(ready().expect(200).text().contains("degraded"));
+    cut.minority.store(true, SeqCst);
+    let said = ready().expect(503);
+    assert!(!said.text().contains("degraded"), "{}", said.text());
+    assert!(said.text().contains("sync: minority"), "{}", said.text());
 }
 
 #[test]
@@ -227,6 +315,7 @@ fn a_reader_that_takes_nothing_is_dropped_and_memory_is_bounded() {
     let connection = Connection {
         peer: [127, 0, 0, 1].into(),
         listener_kind: ListenerKind::Public,
+        is_tls: false,
         certificate: None,
     };
     let request = http::Request::post("/revocations")

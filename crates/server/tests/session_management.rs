@@ -8,7 +8,7 @@ use crate::common::{
     people::{Mail, PASSWORD, request, start},
 };
 use signet_oauth::{client::ConsentPolicy, redirect_uri::RedirectUri, session_state::hashed};
-use signet_server::cookie::Cookie;
+use signet_server::{browser_state, cookie::Cookie};
 
 const ORIGIN: &str = "https://client.example";
 
@@ -28,8 +28,9 @@ fn asked(browser: &Browser<'_>, client: &str, origin: &str, session_state: &str)
     let Some((_, salt)) = session_state.split_once('.') else {
         return "error";
     };
+    let logged_in = state.filter(|state| !state.is_empty() && *state != browser_state::NOBODY);
     let now = hashed(client, origin, state.map_or("", |state| state), salt);
-    match now == session_state {
+    match logged_in.is_some() && now == session_state {
         true => "unchanged",
         false => "changed",
     }
@@ -137,6 +138,16 @@ fn the_page_of_the_check_alone_may_be_framed_and_has_its_script_and_nothing_else
     let url = metadata.member("check_session_iframe");
     let path = url.strip_prefix(&server.base()).expect("a page of ours");
     let page = Call::get(path).send(&server).expect(200);
+    // What a stranger may know of a browser is compared with nothing
+    // (`tests/clients/check-session.test.mjs` runs the script).
+    let text = page.text();
+    let script = text.split("src=\"").nth(1).expect("a script");
+    let script = Call::get(script.split('"').next().expect("a path")).send(&server);
+    let not = format!(
+        "state !== null && state !== \"\" && state !== \"{}\"",
+        browser_state::NOBODY
+    );
+    assert!(script.expect(200).text().contains(&not));
     let policy = page.header("content-security-policy");
     assert!(
         policy.starts_with("default-src 'none'; script-src 'self';"),

@@ -17,18 +17,23 @@ use signet_crypto::Algorithm;
 use signet_directory::passwords::PasswordOptions;
 use signet_oauth::{
     client::{AuthMethod, ConsentPolicy},
+    endpoint::{ENDPOINTS, EndpointId, Method},
     id::GrantId,
     redirect_uri::RedirectUri,
 };
 use signet_server::{
+    admin::sealing::rotate_sealing_key,
     cookie::Cookie,
     keys::SealingFile,
     registry::RegistryError,
-    rewrap::rotate_sealing_key,
+    state::Claim,
     tasks::{maintain_keys, sweep_once},
 };
 use signet_store::{RevocationIndex, Subject};
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, atomic::Ordering::SeqCst},
+};
 
 const CALLBACK: &str = "https://client.example/cb";
 
@@ -476,6 +481,98 @@ fn a_node_that_does_not_hear_the_others_calls_no_token_active() {
     assert!(is_active(node, &token));
 }
 
+/// What an endpoint claims about now. A new endpoint has to say it here.
+fn claim_of(endpoint: EndpointId) -> Option<Claim> {
+    match endpoint {
+        EndpointId::Token => Some(Claim::Grant),
+        EndpointId::Introspect
+        | EndpointId::Userinfo
+        | EndpointId::RevocationStream
+        | EndpointId::CheckSession => Some(Claim::NotRevoked),
+        // Documents, true whenever they were read.
+        EndpointId::OauthMetadata
+        | EndpointId::OpenidMetadata
+        | EndpointId::Jwks
+        | EndpointId::CompactKeys
+        // What they begin, end or change is a write, which asks the others itself.
+        | EndpointId::Authorize
+        | EndpointId::Revoke
+        | EndpointId::Par
+        | EndpointId::Register
+        | EndpointId::RegisterClient
+        | EndpointId::DeviceAuthorization
+        | EndpointId::DeviceVerification
+        | EndpointId::Logout
+        | EndpointId::PasswordLogin
+        | EndpointId::AgentStatements => None,
+    }
+}
+
+// HN1, MN1: one question, asked at each entrance.
+#[test]
+fn whatever_claims_something_about_now_asks_whether_the_node_may_speak() {
+    let mail = Mail::new();
+    let cluster = Cluster::of(1, || {
+        let mut setup = setup(&mail);
+        let mut reader = client("reader");
+        reader.scope = scope("signet:revocations");
+        setup.clients.push(reader);
+        setup
+    });
+    add_user(cluster.node(0), "alice");
+    let node = cluster.node(0);
+    let (code, _) = code_of(node, node, OFFLINE);
+    let token = redeemed(node, &code).expect(200).member("access_token");
+    let ask = |endpoint: EndpointId| {
+        let path = endpoint.row().path.replace("{client_id}", "web");
+        let reply = if endpoint == EndpointId::Token {
+            as_web(node, &path, &[("grant_type", "client_credentials")])
+        } else if endpoint == EndpointId::Introspect {
+            as_web(node, &path, &[("token", &token)])
+        } else if endpoint == EndpointId::Userinfo {
+            Call::get(&path).bearer(&token).send(node)
+        } else if endpoint == EndpointId::RevocationStream {
+            // Of a stream that begins nobody would see an end.
+            Call::post(&path)
+                .basic("reader", SECRET)
+                .form(&[("acknowledge", "perhaps")])
+                .send(node)
+        } else if endpoint.row().methods.contains(&Method::Get) {
+            Call::get(&path).send(node)
+        } else {
+            Call::post(&path).form(&[]).send(node)
+        };
+        reply.status
+    };
+    type Turn = fn(&Server, bool);
+    let states: [(&str, Turn); 3] = [
+        ("deaf", |node, on| node.realm.set_deaf(on)),
+        ("outdated", |node, on| node.realm.set_outdated(on)),
+        ("removed", |node, _| node.realm.set_removed()),
+    ];
+    assert_eq!(Call::get("/health/ready").send(node).status, 200);
+    for (state, set) in states {
+        set(node, true);
+        for endpoint in ENDPOINTS {
+            let mute = match claim_of(endpoint.id) {
+                Some(Claim::NotRevoked) => true,
+                Some(Claim::Grant) => state != "deaf",
+                None => state == "removed",
+            };
+            assert_eq!(ask(endpoint.id) == 503, mute, "{state}: {:?}", endpoint.id);
+        }
+        assert_eq!(Call::get("/health/live").send(node).status, 200, "{state}");
+        assert_eq!(Call::get("/health/ready").send(node).status, 503, "{state}");
+        set(node, false);
+        if state != "removed" {
+            for endpoint in ENDPOINTS {
+                assert_ne!(ask(endpoint.id), 503, "{state}: {:?}", endpoint.id);
+            }
+            assert_eq!(Call::get("/health/ready").send(node).status, 200, "{state}");
+        }
+    }
+}
+
 #[test]
 fn revocations_only_grow_in_whatever_order_they_are_heard() {
     let mail = Mail::new();
@@ -560,7 +657,7 @@ fn what_a_later_version_tells_is_kept_for_those_who_read_it_and_changes_nothing_
         end: None,
     };
     let origin = signet_cluster::NodeId::parse("node-2").expect("a name");
-    // Nothing is read anew for it: what is in memory is the very same.
+    // Nothing is read again for it: what is in memory is the very same.
     one.realm.believe(&origin, std::slice::from_ref(&later));
     block_on(one.realm.catch_up()).expect("reads");
     assert!(Arc::ptr_eq(&before, &one.realm.snapshot()));
@@ -784,6 +881,134 @@ fn clocks_that_differ_by_minutes_neither_lose_a_write_nor_let_an_old_one_win() {
     }
 }
 
+/// A node's clock is set, by so many milliseconds.
+fn set_clock(node: &Server, by_ms: i64) {
+    let passed = &node.clock.passed;
+    passed.store(passed.load(SeqCst).wrapping_add_signed(by_ms), SeqCst);
+}
+
+const HOUR_MS: i64 = 3_600_000;
+
+#[test]
+fn a_clock_that_is_wrong_for_a_moment_hides_nothing_that_its_node_does() {
+    let mail = Mail::new();
+    let cluster = cluster(&mail);
+    cluster.mesh.carry(Carried::NotAtAll);
+    let (one, two) = (cluster.node(0), cluster.node(1));
+    // Room for a clock that is behind.
+    cluster.nodes.iter().for_each(|node| node.pass(4 * 3_600));
+    let end = one.realm.now() + 10 * 86_400;
+    let revoked_by_all = |id: u8| {
+        let subject = || Subject::Grant(GrantId::new([id; 16]));
+        let revocations = &two.realm.revocations;
+        block_on(revocations.revoke(subject(), end, two.realm.now())).expect("is durable");
+        cluster.catch_up();
+        for node in &cluster.nodes {
+            assert!(node.realm.revocations.holds(&subject(), end), "{id}");
+        }
+    };
+    let steps = [
+        HOUR_MS / 6,
+        -HOUR_MS / 6,
+        HOUR_MS,
+        -HOUR_MS,
+        -3 * HOUR_MS,
+        3 * HOUR_MS,
+    ];
+    for (id, by_ms) in (0..).zip(steps) {
+        set_clock(two, by_ms);
+        revoked_by_all(id);
+    }
+    // What is written while a clock is ahead, and afterwards when it is right.
+    let mut made = client("made");
+    made.revision = 1;
+    set_clock(two, 23 * HOUR_MS);
+    block_on(two.realm.insert_client(made)).expect("is new");
+    set_clock(two, -23 * HOUR_MS);
+    revoked_by_all(99);
+    for node in &cluster.nodes {
+        let snapshot = node.realm.snapshot();
+        assert!(
+            snapshot.registry.clients.contains_key("made"),
+            "{}",
+            node.base()
+        );
+    }
+}
+
+#[test]
+fn who_was_revoked_by_a_clock_that_was_ahead_logs_in_at_once_and_that_holds_on_every_node() {
+    let mail = Mail::new();
+    let cluster = cluster(&mail);
+    let [one, two, three] = &cluster.nodes[..] else {
+        panic!("three nodes");
+    };
+    let (code, _) = code_of(one, two, OFFLINE);
+    let before = redeemed(three, &code).expect(200);
+    let user = crate::common::made::claims(&before.member("access_token"))["sub"]
+        .as_str()
+        .expect("text")
+        .to_owned();
+    for by_ms in [50_000, HOUR_MS] {
+        set_clock(two, by_ms);
+        // What the node issues while its clock is ahead ends, too, whichever node ends it.
+        let (code, _) = code_of(two, two, OFFLINE);
+        let ahead = redeemed(two, &code).expect(200);
+        block_on(two.realm.revoke_everything_of(&user)).expect("is durable");
+        set_clock(two, -by_ms);
+        for node in &cluster.nodes {
+            for tokens in [&before, &ahead] {
+                assert!(!is_active(node, &tokens.member("access_token")));
+                let refresh_token = tokens.member("refresh_token");
+                refreshed(node, &refresh_token).expect_error(400, "invalid_grant");
+            }
+        }
+        for (login, consent, redeem) in [(one, two, three), (three, one, two), (two, three, one)] {
+            let (code, _) = code_of(login, consent, OFFLINE);
+            let tokens = redeemed(redeem, &code).expect(200);
+            let next = refreshed(login, &tokens.member("refresh_token")).expect(200);
+            for node in &cluster.nodes {
+                assert!(is_active(node, &tokens.member("access_token")));
+                assert!(is_active(node, &next.member("access_token")));
+            }
+        }
+        // A later revocation, by a clock that is right, ends what was issued in between.
+        let (code, _) = code_of(one, one, OFFLINE);
+        let tokens = redeemed(one, &code).expect(200);
+        let refresh_token = tokens.member("refresh_token");
+        block_on(three.realm.revoke_everything_of(&user)).expect("is durable");
+        for node in &cluster.nodes {
+            assert!(!is_active(node, &tokens.member("access_token")));
+            refreshed(node, &refresh_token).expect_error(400, "invalid_grant");
+        }
+    }
+}
+
+#[test]
+fn a_client_whose_tokens_were_ended_by_a_clock_that_was_ahead_gets_new_ones_that_hold() {
+    let mail = Mail::new();
+    let cluster = cluster(&mail);
+    let form = [("grant_type", "client_credentials")];
+    let token = |node| {
+        as_web(node, "/token", &form)
+            .expect(200)
+            .member("access_token")
+    };
+    let (one, two) = (cluster.node(0), cluster.node(1));
+    set_clock(two, HOUR_MS);
+    let ahead = token(two);
+    set_clock(two, -HOUR_MS);
+    // Nothing that the node issued while it was ahead outlives what it revokes later.
+    block_on(two.realm.revoke_client("web")).expect("is durable");
+    assert!(!is_active(one, &ahead));
+    for node in &cluster.nodes {
+        let token = token(node);
+        for node in &cluster.nodes {
+            assert!(is_active(node, &token), "{}", node.base());
+        }
+    }
+}
+
 #[test]
 fn a_node_that_was_away_for_longer_than_the_log_is_kept_reads_everything() {
     let mail = Mail::new();
@@ -998,7 +1223,7 @@ fn rotating_the_sealing_key_loses_no_session_on_any_node() {
     refreshed(two, &refresh).expect(200);
     let later = logged_in(two);
     later.moved_to(one).get("/account").expect("alice");
-    // Signing keys are sealed anew, and every node signs.
+    // Signing keys are sealed again, and every node signs.
     block_on(two.realm.catch_up()).expect("reads");
     for node in &cluster.nodes {
         as_web(node, "/token", &[("grant_type", "client_credentials")]).expect(200);

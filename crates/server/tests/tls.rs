@@ -74,10 +74,14 @@ fn a_certificate_is_replaced_without_a_restart() {
     let (chain, key) = issue();
     let tls = Tls::new(chain.as_bytes(), key.as_bytes(), &TlsOptions::default()).unwrap();
     let (next, next_key) = issue();
-    tls.reload(next.as_bytes(), next_key.as_bytes()).unwrap();
+    tls.reload(next.as_bytes(), next_key.as_bytes(), None)
+        .unwrap();
     // A key that does not fit leaves the certificate in place as it is.
-    assert!(tls.reload(chain.as_bytes(), next_key.as_bytes()).is_err());
-    assert!(tls.reload(b"junk", b"junk").is_err());
+    assert!(
+        tls.reload(chain.as_bytes(), next_key.as_bytes(), None)
+            .is_err()
+    );
+    assert!(tls.reload(b"junk", b"junk", None).is_err());
     assert!(Tls::new(chain.as_bytes(), b"junk", &TlsOptions::default()).is_err());
 }
 

@@ -18,7 +18,7 @@ use signet_oauth::{
     client::{AuthMethod, Client},
     provider::{Protocol, Provider},
 };
-use signet_server::{keys::SealingFile, rewrap::rotate_sealing_key};
+use signet_server::{admin::sealing::rotate_sealing_key, keys::SealingFile};
 use signet_store::Table;
 use std::{
     io::{Read, Write},
@@ -722,7 +722,7 @@ fn refresh_tokens_are_sealed_anew_with_the_sealing_key() {
     rotate();
     assert_ne!(sealed(), before);
     exchange(&down, &token).expect(200);
-    // What nobody keeps any more is not sealed anew: it goes.
+    // What nobody keeps any more is not sealed again: it goes.
     write(
         &down,
         Provider {

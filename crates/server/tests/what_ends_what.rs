@@ -262,7 +262,7 @@ const fn new_password(name: &'static str, act: fn(&Scene<'_>)) -> Act {
 
 const ACTS: &[Act] = &[
     new_password(
-        "new password at `/account` (the own session begins anew)",
+        "new password at `/account` (the own session begins again)",
         |scene| {
             let fields = [("password", PASSWORD), ("new_password", NEW)];
             let page = scene.account("password", &fields);
@@ -467,7 +467,7 @@ fn every_act_ends_what_the_manual_says_and_nothing_else() {
 
 /// Acts that make something, too, or count a guess: on a full disk they are answered with 503.
 const NEED_SPACE: &[&str] = &[
-    "new password at `/account` (the own session begins anew)",
+    "new password at `/account` (the own session begins again)",
     "first password at `/account`",
     "recovery by mail",
     "somebody else logs in in the same browser",

@@ -116,6 +116,22 @@ pub fn of_config(config: &Config, base: &Path) -> Result<Engine, String> {
     }
 }
 
+/// The files that a database's URL names, as they stand there.
+pub fn files_of_url(store: &model::Store) -> Vec<PathBuf> {
+    let address = store.url.as_deref().map(Address::parse);
+    let Some(Ok(address)) = address else {
+        return Vec::new();
+    };
+    let (certificate, key) = address.client_certificate.unzip();
+    let files = [
+        address.root_certificates,
+        address.password_file,
+        certificate,
+        key,
+    ];
+    files.into_iter().flatten().collect()
+}
+
 fn postgres_options(store: &model::Store, base: &Path) -> Result<Options, String> {
     let url = store.url.as_deref().unwrap_or_default();
     let mut address = Address::parse(url).map_err(|e| format!("store.url: {e}"))?;

@@ -94,6 +94,16 @@ pub fn passphrase(variable: &str, label: &str, confirm: bool) -> Result<Secret<S
     }
 }
 
+/// Asks yes or no before what the caller could not undo, unless `yes` (`--yes`). Without a terminal
+/// it is refused: nobody asks for this by a slip of the pen and means it.
+pub fn confirm_or_refuse(yes: bool, question: &str) -> Result<(), Failure> {
+    if !yes && (!io::stdin().is_terminal() || !io::stderr().is_terminal()) {
+        let said = format!("{question} Nothing was changed: --yes does it");
+        return Err(Failure::no("not_confirmed", said));
+    }
+    confirm(yes, question)
+}
+
 /// Asks yes or no before what cannot be undone, unless `yes` (`--yes`). Without a terminal nobody
 /// is there to ask, and scripts know what they do.
 pub fn confirm(yes: bool, question: &str) -> Result<(), Failure> {

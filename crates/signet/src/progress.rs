@@ -1,4 +1,4 @@
-//! That long work goes on: a line on a terminal that is drawn anew, and gone when the work is done.
+//! Progress of long work: a line on a terminal that is redrawn, and gone when the work is done.
 //! Scripts see nothing of it.
 
 use std::time::Duration;

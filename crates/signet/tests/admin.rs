@@ -723,11 +723,15 @@ async fn lists_of_everybody_are_one_request_and_say_when_they_are_cut() {
         names.sort_unstable();
         assert_eq!(names, ["admin", "alice"], "{list}");
     }
-    // The next key's first moment is said, and nothing else.
+    // Which key signs now and from when the next one does is said, and nothing else.
     let rotated = signet(&["key", "rotate", "--alg", "ES256", "--data-dir", dev.dir()]);
     let said = text(&rotated.stdout);
     assert_eq!(said.lines().count(), 1, "{said}");
-    assert!(said.starts_with("ES256: the next key "), "{said}");
+    assert!(said.starts_with("ES256: the key "), "{said}");
+    assert!(
+        said.contains(" signs now; the next one signs from "),
+        "{said}"
+    );
 }
 
 #[test]

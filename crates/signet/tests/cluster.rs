@@ -5,7 +5,10 @@ use crate::support::{
     parameter, signet, text,
 };
 use serde_json::Value;
-use std::time::{Duration, Instant};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 use tempfile::TempDir;
 
 /// Longest that anything here may take on a busy machine.
@@ -373,7 +376,7 @@ async fn a_removed_node_counts_no_more_and_a_token_lets_one_node_in() {
     let output = signet(&["serve", "--dev", "--join", "signet-join-nonsense"]);
     assert_eq!(output.status.code(), Some(2));
 
-    let dev = cluster.dev(0);
+    let dev = cluster.dev(0).clone();
     let remove = ["node", "remove", "node-3", "--yes", "--data-dir", dev.dir()];
     let output = signet(&remove);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
@@ -383,6 +386,21 @@ async fn a_removed_node_counts_no_more_and_a_token_lets_one_node_in() {
             nodes.len() == 2 && nodes.iter().all(|node| node["state"] == "ready")
         })
         .await;
+    // MN1: who was removed is out for good: it hears of it, answers nothing, and does not start.
+    let gone = cluster.dev(2).clone();
+    says(&gone, "sync: removed").await;
+    let fields = vec![("grant_type", "client_credentials")];
+    for path in ["/token", "/introspect", "/revocations"] {
+        let answer = gone.post(path, Some("service"), &fields).await;
+        assert_eq!(answer.status, 503, "{path}");
+    }
+    let (server, _) = &mut cluster.nodes[2];
+    server.signal("KILL");
+    server.end();
+    server.start_again();
+    assert_ne!(server.end(), Some(0), "{}", server.log());
+    assert!(server.log().contains("this node was removed"));
+    cluster.nodes.truncate(2);
     // A node does not remove itself.
     let own = ["node", "remove", "node-1", "--yes", "--data-dir", dev.dir()];
     assert_eq!(signet(&own).status.code(), Some(1));
@@ -393,6 +411,153 @@ async fn a_removed_node_counts_no_more_and_a_token_lets_one_node_in() {
     for (server, _) in &mut cluster.nodes {
         assert_eq!(server.end(), Some(0), "{}", server.log());
     }
+}
+
+/// Waits until a node says this of its readiness.
+async fn says(dev: &Dev, what: &str) {
+    let started = Instant::now();
+    let url = format!("{}/health/ready", dev.url);
+    loop {
+        let said = match dev.client().get(&url, &[]).await {
+            Ok(answer) => text(&answer.body),
+            Err(error) => error.to_string(),
+        };
+        if said.contains(what) {
+            return;
+        }
+        assert!(started.elapsed() < PATIENCE, "not {what}: {said}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+fn copied(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copied(&entry.path(), &to),
+            false => drop(std::fs::copy(entry.path(), to).unwrap()),
+        }
+    }
+}
+
+/// Removes the database of a directory, or puts it back from a copy.
+fn put_back(directory: &Path, from: Option<&Path>) {
+    for end in ["", "-wal", "-shm"] {
+        let name = format!("signet.db{end}");
+        let _ = std::fs::remove_file(directory.join(&name));
+        if let Some(from) = from
+            && from.join(&name).exists()
+        {
+            std::fs::copy(from.join(&name), directory.join(&name)).unwrap();
+        }
+    }
+}
+
+// HN3, MN3: the consensus counts on it that a voter has what it acknowledged.
+#[tokio::test]
+async fn a_voter_whose_rows_are_gone_or_older_than_what_it_acknowledged_does_not_start() {
+    let mut cluster = Cluster::of(3);
+    for node in 0..3 {
+        cluster.all_ready(node).await;
+    }
+    let devs: Vec<Dev> = cluster.nodes.iter().map(|(_, dev)| dev.clone()).collect();
+    let data = Path::new(devs[1].dir()).to_owned();
+    let note = data.join("cluster/acknowledged.json");
+    let noted = || std::fs::read_to_string(&note).unwrap_or_default();
+    let copy = tempfile::tempdir().unwrap();
+    let stop = |server: &mut Server| {
+        server.signal("KILL");
+        server.end();
+    };
+    stop(&mut cluster.nodes[1].0);
+    copied(&data, copy.path());
+    cluster.nodes[1].0.restart(&devs[1]).await;
+    cluster.all_ready(0).await;
+    // Something is acknowledged, and noted: here, and at the others.
+    let before = noted();
+    let mut browser = Browser::new(&devs[0]);
+    let code = browser.code("native", "openid").await;
+    member(&redeem(&devs[0], "native", &code).await, "access_token");
+    let started = Instant::now();
+    while noted() == before || noted().matches("\"node\"").count() < 3 {
+        assert!(started.elapsed() < PATIENCE, "{}", noted());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    stop(&mut cluster.nodes[1].0);
+
+    let refused = |server: &mut Server, why: &str| {
+        server.start_again();
+        assert_ne!(server.end(), Some(0), "{}", server.log());
+        let log = server.log();
+        let last = log.lines().rev().take(5).collect::<String>();
+        assert!(last.contains(why), "{why}:\n{log}");
+        assert!(last.contains("signet node remove node-2"), "{log}");
+    };
+    let server = &mut cluster.nodes[1].0;
+    // The database was deleted, or put back alone: seen without asking anybody.
+    let kept = tempfile::tempdir().unwrap();
+    copied(&data, kept.path());
+    put_back(&data, None);
+    refused(server, "its store is empty");
+    put_back(&data, Some(copy.path()));
+    refused(server, "older than what it has acknowledged");
+    // The directory was put back: another member knows better.
+    std::fs::remove_dir_all(&data).unwrap();
+    copied(copy.path(), &data);
+    refused(server, "older than what it has acknowledged");
+    // As it was it comes back, and what was used is used.
+    std::fs::remove_dir_all(&data).unwrap();
+    copied(kept.path(), &data);
+    server.restart(&devs[1]).await;
+    let again = redeem(&devs[1], "native", &code).await;
+    assert_eq!(again["error"], "invalid_grant");
+}
+
+// MN4: nothing that may happen once happens at both.
+#[tokio::test]
+async fn two_recoveries_of_one_cluster_see_each_other_and_neither_decides_until_one_is_removed() {
+    let mut cluster = Cluster::of(3);
+    cluster.all_ready(2).await;
+    let devs: Vec<Dev> = cluster.nodes.iter().map(|(_, dev)| dev.clone()).collect();
+    let mut browser = Browser::new(&devs[0]);
+    let code = browser.code("native", "openid").await;
+    for (server, _) in &mut cluster.nodes {
+        server.signal("KILL");
+        server.end();
+    }
+    for dev in &devs[..2] {
+        let recover = ["node", "recover", "--yes", "--data-dir", dev.dir()];
+        assert_eq!(signet(&recover).status.code(), Some(0));
+    }
+    for (at, dev) in devs[..2].iter().enumerate() {
+        cluster.nodes[at].0.restart(dev).await;
+    }
+    for dev in &devs[..2] {
+        says(dev, "sync: divided").await;
+        let answer = redeem(dev, "native", &code).await;
+        assert_eq!(answer["error"], "temporarily_unavailable", "{answer}");
+    }
+    let remove = [
+        "node",
+        "remove",
+        "node-2",
+        "--yes",
+        "--data-dir",
+        devs[0].dir(),
+    ];
+    let output = signet(&remove);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    says(&devs[0], "sync: whole").await;
+    says(&devs[1], "sync: removed").await;
+    member(&redeem(&devs[0], "native", &code).await, "access_token");
+    // The third one is left behind by both, and does not divide them.
+    let (server, _) = &mut cluster.nodes[2];
+    server.start_again();
+    server.wait_for_log("refuse");
+    says(&devs[0], "ready").await;
 }
 
 #[tokio::test]
@@ -450,7 +615,8 @@ async fn a_node_starts_without_a_majority_says_so_and_becomes_whole_by_itself() 
     let said = text(&answer.body);
     assert_eq!(answer.status, 503, "{said}");
     assert!(said.starts_with("no majority of the nodes"), "{said}");
-    assert!(said.contains("sync: minority"), "{said}");
+    // Nobody is connected who could hold the same.
+    assert!(said.contains("sync: minority (0 of 2 "), "{said}");
     // What needs no store goes on, by what this node had.
     dev.service_token().await;
     assert!(is_active(dev, &token).await);
@@ -491,16 +657,29 @@ async fn a_node_starts_without_a_majority_says_so_and_becomes_whole_by_itself() 
 }
 
 #[tokio::test]
-async fn a_node_that_waits_at_its_start_stops_when_it_is_told_to() {
-    let mut cluster = Cluster::of(2);
-    cluster.all_ready(0).await;
+async fn a_node_that_waits_at_its_start_says_for_what_and_stops_when_it_is_told_to() {
+    let mut cluster = Cluster::of(3);
+    for node in 0..3 {
+        cluster.all_ready(node).await;
+    }
     for (server, _) in &mut cluster.nodes {
         server.signal("KILL");
         server.end();
     }
-    let (server, _) = &mut cluster.nodes[0];
+    let (server, dev) = &mut cluster.nodes[0];
     server.start_again();
-    tokio::time::sleep(Duration::from_millis(1500)).await;
+    // MN3: a balancer, and whoever looks, is answered meanwhile.
+    says(
+        dev,
+        "no majority of the nodes can be reached\nsync: starting",
+    )
+    .await;
+    let get = async |path: &str| {
+        let url = format!("{}{path}", dev.url);
+        dev.client().get(&url, &[]).await.unwrap().status
+    };
+    assert_eq!(get("/health/live").await, 200);
+    assert_eq!(get("/jwks").await, 503);
     server.signal("TERM");
     assert_eq!(server.end(), Some(0), "{}", server.log());
 }

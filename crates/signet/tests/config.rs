@@ -200,3 +200,94 @@ fn a_person_of_the_file_has_a_profile() {
     ));
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
 }
+
+/// The exit codes of `config check` and of `serve`, given the same file; the server of one that is
+/// good would go on, and so it is not started.
+fn both(dir: &Path, content: &str) -> (Option<i32>, Option<i32>) {
+    let file = dir.join("signet.toml");
+    std::fs::write(&file, content).unwrap();
+    let file = file.to_str().unwrap();
+    let check = signet(&["config", "check", file]).status.code();
+    let serve = match check {
+        Some(0) => None,
+        _ => signet(&["serve", "--config", file]).status.code(),
+    };
+    (check, serve)
+}
+
+#[test]
+fn what_serve_refuses_config_check_refuses() {
+    let dir = tempfile::tempdir().unwrap();
+    let put = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
+    let ca = signet_crypto::certificate::DevelopmentCa::generate().unwrap();
+    let issue = || ca.issue_server(&["id.example".to_owned()]).unwrap();
+    let (chain, key) = issue();
+    put("chain.pem", &chain);
+    put("key.pem", key.expose());
+    put("other.pem", issue().1.expose());
+    put("ca.pem", &ca.cert_pem());
+    put("empty.pem", "no certificate\n");
+    put("file", "");
+    put("short", "short");
+    put("secret", &"0".repeat(64));
+    let tls = |key: &str, client_ca: &str| {
+        format!(
+            "{GOOD}\n[tls]\ncertificate = \"chain.pem\"\nkey = \"{key}\"\nclient_ca = \"{client_ca}\"\n"
+        )
+    };
+    let mail = |directory: &str| {
+        format!("{GOOD}\n[mail]\nfrom = \"id@id.example\"\ndirectory = \"{directory}\"\n")
+    };
+    let proxy = |file: &str| {
+        format!("{GOOD}\n[proxy]\ntrusted = [\"127.0.0.1\"]\nsecret_file = \"{file}\"\n")
+    };
+    for good in [tls("key.pem", "ca.pem"), mail("mails/out"), proxy("secret")] {
+        assert_eq!(both(dir.path(), &good), (Some(0), None), "{good}");
+    }
+    assert!(!dir.path().join("mails").exists(), "a check leaves nothing");
+    for bad in [
+        tls("other.pem", "ca.pem"),
+        tls("key.pem", "empty.pem"),
+        mail("file/below"),
+        proxy("short"),
+    ] {
+        assert_eq!(both(dir.path(), &bad), (Some(1), Some(2)), "{bad}");
+    }
+}
+
+#[test]
+fn a_password_that_no_new_account_may_have_makes_none_by_the_configuration_either() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, admin, password, good) in [
+        ("root", true, "password1", false),
+        ("alice", false, "alice", false),
+        ("bob", false, "12345678", false),
+        // Long enough for a person, and not for an administrator.
+        ("root", true, "thick-otter", false),
+        ("carol", false, "thick-otters-swim", true),
+        ("root", true, "thick-otters-swim-slowly", true),
+    ] {
+        std::fs::write(dir.path().join("password"), password).unwrap();
+        let content = format!(
+            "{GOOD}\n[[users]]\nusername = \"{name}\"\nadmin = {admin}\npassword = {{ file = \"password\" }}\n"
+        );
+        let expected = match good {
+            true => (Some(0), None),
+            false => (Some(1), Some(2)),
+        };
+        assert_eq!(both(dir.path(), &content), expected, "{password}");
+    }
+    // Where there is a database, the account may be in it: a note, and the start decides.
+    std::fs::write(dir.path().join("password"), "password1").unwrap();
+    std::fs::create_dir(dir.path().join("data")).unwrap();
+    std::fs::write(dir.path().join("data/signet.db"), "").unwrap();
+    let content = format!(
+        "data_dir = \"data\"\n{GOOD}\n[[users]]\nusername = \"root\"\npassword = {{ file = \"password\" }}\n"
+    );
+    let file = dir.path().join("signet.toml");
+    std::fs::write(&file, content).unwrap();
+    let output = signet(&["config", "check", "--json", file.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let notes = json(&output)["notes"].to_string();
+    assert!(notes.contains("users[0].password"), "{notes}");
+}

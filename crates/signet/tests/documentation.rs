@@ -7,7 +7,7 @@ fn root() -> PathBuf {
 }
 
 /// The server's crates, from the sockets down; each limit is named by its crate.
-const CRATES: [&str; 17] = [
+const CRATES: [&str; 16] = [
     "scim",
     "server",
     "registry",
@@ -22,7 +22,6 @@ const CRATES: [&str; 17] = [
     "webauthn",
     "crypto",
     "store",
-    "cassandra",
     "consensus",
     "cluster",
 ];
@@ -112,5 +111,74 @@ fn every_limit_is_documented_with_its_value() {
             rows.iter().any(|(_, row)| line.ends_with(row.as_str())),
             "docs/limits.md: the code has no such limit\n{line}"
         );
+    }
+}
+
+/// `A7` at the start of `text`: a letter of the list and a number.
+fn cited(text: &str) -> Option<&str> {
+    let text = text.trim_start_matches(['(', ' ']);
+    let digits = text.strip_prefix(['A', 'C', 'G', 'V'])?;
+    let count = digits.bytes().take_while(u8::is_ascii_digit).count();
+    (count > 0).then(|| &text[..=count])
+}
+
+#[test]
+fn every_fault_that_a_comment_cites_is_in_the_list() {
+    let page = std::fs::read_to_string(root().join("docs/faults.md")).unwrap();
+    let mut files = Vec::new();
+    sources(&root().join("crates"), &mut files);
+    let mut found = 0;
+    for file in files.iter().filter(|file| !file.ends_with(file!())) {
+        let text = std::fs::read_to_string(file).unwrap();
+        for line in text.lines() {
+            let Some((_, comment)) = line.split_once("//") else {
+                continue;
+            };
+            for (at, word) in comment.match_indices("fault") {
+                let rest = comment[at + word.len()..].trim_start_matches('s');
+                let Some(code) = cited(rest) else { continue };
+                found += 1;
+                assert!(
+                    page.contains(&format!("\n| {code} |")),
+                    "docs/faults.md has no row {code}, which {} cites",
+                    file.display()
+                );
+            }
+        }
+    }
+    assert!(found > 40, "the comments are not read: {found} citations");
+}
+
+#[test]
+fn the_programs_of_the_page_about_connecting_are_the_files_that_run() {
+    let page = std::fs::read_to_string(root().join("docs/connect.md")).unwrap();
+    let folder = root().join("docs/connect");
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        files.push(entry.unwrap().file_name().into_string().unwrap());
+    }
+    assert!(files.len() >= 8, "{files:?}");
+    for name in &files {
+        let program = std::fs::read_to_string(folder.join(name)).unwrap();
+        let (_, behind) = page
+            .split_once(&format!("`docs/connect/{name}`\n\n```"))
+            .unwrap_or_else(|| panic!("docs/connect.md does not show {name}"));
+        let (_, shown) = behind.split_once('\n').unwrap();
+        let shown = shown.split("```").next().unwrap();
+        assert_eq!(shown, program, "{name}");
+    }
+}
+
+#[test]
+fn the_readme_leads_to_what_an_application_needs() {
+    let page = std::fs::read_to_string(root().join("README.md")).unwrap();
+    for target in [
+        "docs/connect.md",
+        "docs/client-members.md",
+        "docs/glossary.md",
+        "/admin/v1/openapi.json",
+        "NODE_EXTRA_CA_CERTS",
+    ] {
+        assert!(page.contains(target), "{target}");
     }
 }

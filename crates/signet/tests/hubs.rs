@@ -104,7 +104,7 @@ async fn a_node_that_starts_without_the_others_grants_nothing_by_rows_that_are_l
     assert_eq!(nodes[0].get(metadata).await.0, 200);
     // It is whole by itself when it has heard one of the others: two are a majority.
     nodes[1].start_again(None).await;
-    nodes[0].until_ready_says("sync: whole").await;
+    nodes[0].until_ready_says("ready\nsync: whole").await;
     nodes[0].token().await;
     assert!(nodes[0].is_active(&token).await);
 }

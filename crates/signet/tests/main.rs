@@ -12,6 +12,7 @@ mod cluster;
 mod compact;
 mod config;
 mod documentation;
+mod first_use;
 mod full_disk;
 mod gate_revocations;
 mod gate_tokens;

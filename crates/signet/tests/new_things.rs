@@ -94,6 +94,7 @@ const EXAMPLES: &[Example] = &[
         // The replicated store is made of it, and what a node heard is kept in one. The command
         // shows how far the schema of each kind is.
         users: &[
+            "consensus/acknowledged.rs",
             "consensus/dial.rs",
             "consensus/log.rs",
             "consensus/machine.rs",

@@ -17,6 +17,15 @@ fn done(dev: &Dev, arguments: &[&str]) -> Value {
     json(&output)
 }
 
+/// The explanation of a no, which is exit 1.
+#[track_caller]
+fn denied(dev: &Dev, arguments: &[&str]) -> Value {
+    let output = run(dev, arguments);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
+    json(&output)
+}
+
 /// A token of alice for `web`, or what the command says instead.
 fn token(dev: &Dev) -> Result<String, String> {
     let output = signet(&[
@@ -60,7 +69,7 @@ fn a_rule_that_denies_keeps_a_person_out_of_a_client_and_is_explained() {
     );
     let refused = token(&dev).expect_err("a token in spite of a rule");
     assert!(refused.contains("an access rule"), "{refused}");
-    let after = done(&dev, &explain);
+    let after = denied(&dev, &explain);
     assert_eq!(
         (&after["decision"], &after["rule"]),
         (&json!("deny"), &json!("closed"))
@@ -82,7 +91,7 @@ fn a_rule_that_denies_keeps_a_person_out_of_a_client_and_is_explained() {
     done(&dev, &["group", "members", "engineering", "add", "alice"]);
     let mut mail = explain.to_vec();
     mail.extend(["--scope", "openid", "--scope", "email"]);
-    assert_eq!(done(&dev, &mail)["rule"], "mail");
+    assert_eq!(denied(&dev, &mail)["rule"], "mail");
     token(&dev).expect("openid alone");
     done(&dev, &["rule", "set", "mail", "scopes=[]"]);
     assert!(token(&dev).is_err());

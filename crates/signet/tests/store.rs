@@ -258,7 +258,30 @@ async fn nodes_over_one_database_join_and_hear_each_other_at_once() {
     std::fs::create_dir(&five).unwrap();
     let (_third, _) = dev_with(&five, &url, &["--join", &token]);
     let listed = signet(&["node", "list", "--json", "--data-dir", dev.dir()]);
-    assert_eq!(json(&listed).as_array().unwrap().len(), 3);
+    let listed = json(&listed);
+    let nodes = listed.as_array().unwrap();
+    assert_eq!(nodes.len(), 3);
+    let second = nodes.iter().find(|node| node["url"] == there.url).unwrap();
+    let second = second["name"].as_str().unwrap();
+
+    // MN1: who was removed is out for good, though the database knows its password still.
+    let remove = ["node", "remove", second, "--yes", "--data-dir", dev.dir()];
+    let output = signet(&remove);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let ready = format!("{}/health/ready", there.url);
+    let started = std::time::Instant::now();
+    loop {
+        let said = there.client().get(&ready, &[]).await.unwrap();
+        if text(&said.body).contains("sync: removed") {
+            break;
+        }
+        assert!(started.elapsed().as_secs() < 60, "{}", text(&said.body));
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    let grant = [("grant_type", "client_credentials")];
+    let answer = there.post("/token", Some("service"), &grant).await;
+    assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
+    dev.service_token().await;
 }
 
 #[tokio::test]

@@ -109,7 +109,7 @@ pub(crate) struct Clients {
     histories: Mutex<Histories>,
 }
 
-/// What became of all calls.
+/// The outcome of all calls.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Counts {
     pub(crate) calls: u64,
@@ -730,7 +730,7 @@ impl Clients {
         }
     }
 
-    /// What became of all calls, where each value was told as one store would have told it.
+    /// The outcome of all calls, where each value was told as one store would have told it.
     pub(crate) fn judge(&self) -> Result<Counts, String> {
         let histories = lock(&self.histories);
         let mut counts = Counts::default();

@@ -3,17 +3,18 @@
 //! The consensus, the store's engine with its SQLite file, and the code that decides what may
 //! happen once are the real ones. Time, tasks, randomness, the network and the moments at which a
 //! disk writes are handed in (`executor`, `world`, `disk`). Clients redeem single-use values on any
-//! node while connections are cut and messages lost, doubled and late, clocks are minutes apart,
-//! nodes crash and lose what was not flushed, and disks are slow or full (`trouble`). What every
-//! client was told must be what one store would have told them (`history`), a revocation that was
-//! answered must be known to every node that is well (`revocations`), and at the end every node
-//! must hold the same rows.
+//! node while connections are cut and messages lost, doubled and late, clocks are minutes apart or,
+//! for a moment, hours, nodes crash and lose what was not flushed, and disks are slow or full
+//! (`trouble`). What every client was told must be what one store would have told them (`history`),
+//! a revocation that was answered must be known to every node that is well (`revocations`), and at
+//! the end every node must hold the same rows. Who leads can write (`place`).
 //!
 //! `SIGNET_SIM_SEED=n` runs one seed alone, `SIGNET_SIM_RUNS=n` as many as wanted.
 mod clients;
 mod disk;
 mod executor;
 mod history;
+mod place;
 mod planted;
 mod random;
 mod revocations;

@@ -9,7 +9,6 @@ use crate::{
     world::{World, lock, name},
 };
 use signet_cluster::{
-    NodeId,
     entry::Entry,
     hlc::{Hlc, Stamp},
     tell::{BoxFuture, Receipt, Tell},
@@ -72,7 +71,7 @@ struct Mouth {
 impl Tell for Mouth {
     fn stamp(&self) -> Stamp {
         let all = self.all.upgrade();
-        let unix = all.map_or(0, |all| all.world.unix(self.node));
+        let unix = all.map_or(0, |all| all.world.wild_unix(self.node));
         self.hlc.now(unix * 1_000)
     }
 
@@ -143,7 +142,7 @@ impl Revocations {
         // read that must be the latest asks them for. What it knows of itself is not enough: right
         // after a crash it does not know what it lacks.
         let any = Key::new(Table::Once, "any");
-        while store.get(&any, self.world.unix(node)).await.is_err() {
+        while store.get(&any, self.world.wild_unix(node)).await.is_err() {
             clock.sleep_us(LOOK_US / 10).await;
         }
         let store: Arc<dyn Store> = store;
@@ -157,8 +156,11 @@ impl Revocations {
         scribe.share();
         let mut reader = Reader::default();
         let index = loop {
-            let now = self.world.unix(node);
-            reader.begin(now);
+            let now = self.world.wild_unix(node);
+            if reader.begin(&*store, now).await.is_err() {
+                clock.sleep_us(LOOK_US / 10).await;
+                continue;
+            }
             match RevocationIndex::load(store.clone(), now).await {
                 Ok(index) => break Arc::new(index),
                 Err(StoreError::Unavailable(_)) => clock.sleep_us(LOOK_US / 10).await,
@@ -171,20 +173,19 @@ impl Revocations {
             index: index.clone(),
         };
         lock(&self.state).memories.insert(node, memory);
-        let own: NodeId = name(node);
         loop {
             clock.sleep_us(LOOK_US).await;
-            let now = self.world.unix(node);
-            match reader.look(&*store, "", &own, scribe.log(), now).await {
+            let now = self.world.wild_unix(node);
+            match reader.look(&*store, "", scribe.log(), now).await {
                 Ok(Look::Lines(lines)) => {
                     for (_, entries) in lines {
                         apply(&index, &entries);
                     }
                 }
                 Ok(Look::TooLate) => {
-                    reader.begin(now);
-                    if index.reload(now).await.is_err() {
-                        // Asked again at the next look, and read anew then.
+                    let begun = reader.begin(&*store, now).await;
+                    if begun.is_err() || index.reload(now).await.is_err() {
+                        // Asked again at the next look, and read again then.
                         reader = Reader::default();
                     }
                 }
@@ -238,7 +239,7 @@ impl Revocations {
                 }
             };
             let subject = self.subject(&random);
-            let (now, end) = (world.unix(node), (1 << 35) + random.below(1_000));
+            let (now, end) = (world.wild_unix(node), (1 << 35) + random.below(1_000));
             let revoked = subject.clone();
             let revoking = async move { index.revoke(revoked, end, now).await };
             match world.clock.within(group, revoking).await {
@@ -272,7 +273,7 @@ impl Revocations {
         }
     }
 
-    /// When all is well: every node knows everything, and so does one that begins anew.
+    /// When all is well: every node knows everything, and so does one that begins again.
     pub(crate) async fn end(&self, again: Option<u64>) {
         if let Some(node) = again {
             self.world.crash(node);

@@ -14,7 +14,7 @@ use std::{
 
 const RUNS: u64 = 2_000;
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Outcome {
     counts: Counts,

@@ -58,7 +58,12 @@ pub(crate) async fn make(world: Arc<World>, random: Random, until_us: u64, plant
                     disk.fill(Some(random.below(12)));
                 }
             }
-            12 => world.set_skew(one, random.below(580) as i64 - 290),
+            12 => {
+                world.set_skew(one, random.below(580) as i64 - 290);
+                // By hours for a while, and back.
+                let wild = [0, 0, 3 * 3_600, -5_000];
+                world.set_wild(one, *random.one_of(&wild));
+            }
             _ => clients::sweep(&world, one),
         }
         world.clock.sleep_us(random.between(50_000, 900_000)).await;
@@ -79,7 +84,10 @@ pub(crate) async fn make(world: Arc<World>, random: Random, until_us: u64, plant
         }
     }
     end_connections(&world);
-    nodes.iter().for_each(|node| end_disk(&world, *node));
+    nodes.iter().for_each(|node| {
+        end_disk(&world, *node);
+        world.set_wild(*node, 0);
+    });
     for node in world.all_stopped() {
         world.start(node).await;
     }

@@ -50,6 +50,8 @@ pub(crate) struct World {
     pub(crate) faults: Mutex<Faults>,
     /// How far each node's clock is off, in seconds.
     skew: Mutex<BTreeMap<u64, i64>>,
+    /// Clocks that are wrong by hours, for what must not go by a clock.
+    wild: Mutex<BTreeMap<u64, i64>>,
     /// Seconds by which all clocks were put forward.
     leap: AtomicI64,
     lives: AtomicU64,
@@ -114,6 +116,7 @@ impl World {
             stopped: Mutex::default(),
             faults: Mutex::default(),
             skew: Mutex::default(),
+            wild: Mutex::default(),
             leap: AtomicI64::new(0),
             lives: AtomicU64::new(0),
             messages: AtomicU64::new(0),
@@ -291,6 +294,16 @@ impl World {
         let skew = lock(&self.skew).get(&number).copied().unwrap_or(0);
         let seconds = BEGINNING + self.clock.now_us() / 1_000_000;
         seconds.saturating_add_signed(skew + self.leap.load(SeqCst))
+    }
+
+    /// The same by a clock that may be hours wrong.
+    pub(crate) fn wild_unix(&self, number: u64) -> u64 {
+        let wild = lock(&self.wild).get(&number).copied().unwrap_or(0);
+        self.unix(number).saturating_add_signed(wild)
+    }
+
+    pub(crate) fn set_wild(&self, number: u64, seconds: i64) {
+        lock(&self.wild).insert(number, seconds);
     }
 
     pub(crate) fn set_skew(&self, number: u64, seconds: i64) {

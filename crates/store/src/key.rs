@@ -51,7 +51,7 @@ pub struct Row {
     /// Opaque to the store.
     pub value: Vec<u8>,
     /// Changes at every write, and never repeats for a key: not while the row lives, and not after
-    /// it was made anew.
+    /// it was made again.
     pub version: u64,
     /// Unix seconds; from that second on the row does not exist, swept or not.
     pub end: Option<u64>,

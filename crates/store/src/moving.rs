@@ -605,6 +605,10 @@ impl Store for MovableStore {
         self.current().is_full()
     }
 
+    fn write_while(&self, key: Key, value: Vec<u8>) {
+        self.current().write_while(key, value);
+    }
+
     fn close(&self) {
         self.current().close();
         for store in lock(&self.retired).drain(..) {

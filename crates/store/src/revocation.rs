@@ -15,7 +15,10 @@ use crate::{
     revoked::{PAGE, Revoked, Subject, epoch_of, key_of, put, read},
 };
 use signet_revocation::{GrantId, Index, Jti, RevocationQuery};
-use std::sync::{Arc, OnceLock};
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicU64, Ordering::SeqCst},
+};
 
 /// Who tells other nodes what was revoked here.
 pub trait Announce: Send + Sync {
@@ -33,6 +36,8 @@ pub struct RevocationIndex {
     store: Arc<dyn Store>,
     changes: Changes,
     index: Index<Jti, GrantId, [u8; 32], String>,
+    /// The latest epoch of all, Unix milliseconds.
+    latest_ms: AtomicU64,
     announce: OnceLock<Arc<dyn Announce>>,
 }
 
@@ -47,6 +52,7 @@ impl RevocationIndex {
             store,
             changes: Changes::new(),
             index: Index::default(),
+            latest_ms: AtomicU64::new(0),
             announce: OnceLock::new(),
         };
         index.reload(now).await?;
@@ -87,9 +93,17 @@ impl RevocationIndex {
         if self.holds(&subject, end) {
             return false;
         }
+        self.latest_ms
+            .fetch_max(subject.epoch_ms().unwrap_or(0), SeqCst);
         self.index.revoke(subject.clone(), end);
         self.changes.tell(subject, end);
         true
+    }
+
+    /// The latest epoch that anything was revoked up to, Unix milliseconds; 0 where nothing was.
+    /// One that lies in the future is of a clock that is, or was, ahead.
+    pub fn latest_epoch_ms(&self) -> u64 {
+        self.latest_ms.load(SeqCst)
     }
 
     /// Whether this, or more, is known of the subject.

@@ -60,6 +60,13 @@ pub trait Store: Send + Sync + 'static {
         false
     }
 
+    /// From now on every change is made on the condition that the row at `key` has this value: by
+    /// it a process writes for as long as the others count it as one of them, whether it hears them
+    /// or not. Only an engine that several processes write asks; the first condition stays.
+    fn write_while(&self, key: Key, value: Vec<u8>) {
+        drop((key, value));
+    }
+
     /// Finishes what is queued and releases what the store holds. Waits for that; later calls are
     /// refused. Closing twice does nothing.
     fn close(&self) {}
@@ -143,6 +150,11 @@ pub trait Layer: Send + Sync + 'static {
         self.inner().is_full()
     }
 
+    /// [`Store::write_while`]
+    fn write_while(&self, key: Key, value: Vec<u8>) {
+        self.inner().write_while(key, value);
+    }
+
     /// [`Store::close`]
     fn close(&self) {
         self.inner().close();
@@ -197,6 +209,10 @@ impl<T: Layer> Store for T {
 
     fn is_full(&self) -> bool {
         Layer::is_full(self)
+    }
+
+    fn write_while(&self, key: Key, value: Vec<u8>) {
+        Layer::write_while(self, key, value);
     }
 
     fn close(&self) {

@@ -87,7 +87,7 @@ pub enum Table {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Reads {
     /// Everything that was answered before, on any node: what may happen once, what a decision
-    /// about a person, a session or an agent rests on, and what is written anew from what was read.
+    /// about a person, a session or an agent rests on, and what is rewritten from what was read.
     Latest,
     /// As the latest; without a majority the node's own copy. The registry, which every node holds
     /// in memory and follows: what is read here only grows what it believes, and is never older

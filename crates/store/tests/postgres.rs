@@ -331,6 +331,85 @@ async fn a_change_that_the_server_always_rolls_back_fails_alone() {
     store.check().await.expect("goes on");
 }
 
+// MN1: cut off from the other nodes, and not from the database.
+#[tokio::test]
+async fn a_node_writes_for_as_long_as_the_row_is_there_by_which_it_may() {
+    let (_database, options) = prepared(shared());
+    let (node, other) = (Arc::new(open(&options)), open(&options));
+    let name = Key::with_sort(Table::Setting, "names", "node-3");
+    let put = |key: &Key, value: &[u8]| {
+        Change::new(Op::Put {
+            key: key.clone(),
+            value: value.to_vec(),
+            end: None,
+        })
+    };
+    let user = Key::new(Table::User, "alice");
+    version(&other, put(&name, b"keys"), NOW).await;
+    node.write_while(name.clone(), b"keys".to_vec());
+    version(&*node, put(&user, b"1"), NOW).await;
+    node.check().await.expect("writes");
+    // Removed; and its name given to a node with other keys.
+    for change in [
+        Change::new(Op::Delete { key: name.clone() }),
+        put(&name, b"other keys"),
+    ] {
+        version(&other, change, NOW).await;
+        let callers: Vec<_> = (0..8)
+            .map(|caller| {
+                let (node, user) = (node.clone(), user.clone());
+                tokio::spawn(async move {
+                    match caller % 3 {
+                        0 => node.take(&user, NOW).await.map(drop),
+                        1 => node.check().await,
+                        _ => node
+                            .commit(insert(once(caller), NOW + 60), NOW)
+                            .await
+                            .map(drop),
+                    }
+                })
+            })
+            .collect();
+        for caller in callers {
+            match caller.await.expect("ends") {
+                Err(StoreError::Unavailable(why)) => assert!(why.contains("removed"), "{why}"),
+                answer => panic!("{answer:?}"),
+            }
+        }
+        let row = node.get(&user, NOW).await.expect("reads");
+        assert_eq!(row.expect("is there").value, b"1");
+        version(&other, put(&user, b"1"), NOW).await;
+    }
+    version(&other, put(&name, b"keys"), NOW).await;
+    version(&*node, put(&user, b"2"), NOW).await;
+}
+
+#[tokio::test]
+async fn a_pooler_that_exchanges_connections_is_named_with_the_setting_that_is_at_fault() {
+    let (database, options) = prepared(shared());
+    // What the server says where somebody else's connection is used (PostgreSQL, appendix A).
+    shared().sql(
+        &database,
+        "CREATE FUNCTION exchange() RETURNS trigger LANGUAGE plpgsql AS
+         $$ BEGIN RAISE EXCEPTION 'prepared statement \"s7\" does not exist'
+            USING ERRCODE = '26000'; END $$;
+         CREATE TRIGGER exchange BEFORE INSERT ON signet_kept FOR EACH ROW
+         EXECUTE FUNCTION exchange()",
+    );
+    let put = Op::Put {
+        key: Key::new(Table::User, "alice"),
+        value: Vec::new(),
+        end: None,
+    };
+    match open(&options).commit(Change::new(put), NOW).await {
+        Err(StoreError::Unavailable(why)) => {
+            assert!(why.contains("[store] url"), "{why}");
+            assert!(why.contains("pool_mode"), "{why}");
+        }
+        answer => panic!("{answer:?}"),
+    }
+}
+
 // Connections.
 
 #[tokio::test]

@@ -297,6 +297,7 @@ fn check_issuer(issuer: &Issuer) -> Result<(), BuildError> {
         freshness.interval_min,
         freshness.interval_max,
         freshness.grace,
+        freshness.grace_unreadable,
         freshness.cool_down,
     ];
     if times.iter().any(Duration::is_zero) {

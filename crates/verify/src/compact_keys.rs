@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use {
     signet_compact::{KeyError, VerifyingKey},
     signet_crypto::hash::sha256,
-    signet_jose::{base64url, json},
+    signet_jose::{base64url, json, jwk},
 };
 
 /// Without the feature `compact` there are none: nothing of this type is ever made.
@@ -59,25 +59,22 @@ pub(crate) struct CompactKeys {
 #[cfg(feature = "compact")]
 impl CompactKeys {
     /// Reads `{"keys": [{"kid", "alg", "key"}]}`, where `key` is a `VerifyingKey` message in
-    /// base64url. A key of a kind that is not known here verifies nothing, and is passed over; so
-    /// is a zero-knowledge key whose proof system's verifying key is not among `pins`.
+    /// base64url. The document is as good as its good keys, as a JWK Set is: an entry that cannot
+    /// be read, or is beyond [`MAX_KEYS`], is passed over, and so is a key of a kind that is not
+    /// known here, and a zero-knowledge key whose proof system's verifying key is not among `pins`.
     #[cfg(feature = "fetch")]
     pub(crate) fn parse(text: &[u8], pins: &[[u8; 32]]) -> Result<CompactKeys, String> {
-        let document = json::parse_object(text, &json::Limits::default());
-        let document = document.map_err(|error| error.to_string())?;
-        let listed = document.get("keys").and_then(json::Value::as_array);
-        let listed = listed.ok_or("the document has no keys")?;
-        if listed.len() > MAX_KEYS {
-            return Err("the document has too many keys".to_owned());
-        }
+        let listed = jwk::published_entries(text, MAX_BYTES).map_err(|error| error.to_string())?;
         let (mut keys, mut not_pinned) = (Vec::new(), Vec::new());
-        for entry in listed {
-            let key = entry
-                .as_object()
-                .and_then(|entry| entry.get("key")?.as_str());
-            let key = key.ok_or("an entry has no key")?;
-            let bytes = base64url::decode(key.as_bytes())
-                .map_err(|_| "a key is not base64url".to_owned())?;
+        let mut seen: Vec<Vec<u8>> = Vec::new();
+        for entry in listed.into_iter().take(MAX_KEYS) {
+            let Some(bytes) = message_of(entry) else {
+                continue;
+            };
+            if seen.contains(&bytes) {
+                continue;
+            }
+            seen.push(bytes.clone());
             // One that is named by its hash alone is nowhere to be found here.
             match VerifyingKey::from_bytes_pinned(&bytes, pins, |_| None) {
                 Ok(key) => keys.push(key),
@@ -119,6 +116,17 @@ impl CompactKeys {
 /// Most keys of one document.
 #[cfg(all(feature = "fetch", feature = "compact"))]
 const MAX_KEYS: usize = 64;
+
+/// Most bytes of one document.
+#[cfg(all(feature = "fetch", feature = "compact"))]
+const MAX_BYTES: usize = 64 * 1024;
+
+/// The `VerifyingKey` message of an entry.
+#[cfg(all(feature = "fetch", feature = "compact"))]
+fn message_of(entry: &[u8]) -> Option<Vec<u8>> {
+    let entry = json::parse_object(entry, &json::Limits::default()).ok()?;
+    base64url::decode(entry.get("key")?.as_str()?.as_bytes()).ok()
+}
 
 #[cfg(all(feature = "fetch", feature = "compact"))]
 fn hexadecimal(bytes: [u8; 32]) -> String {

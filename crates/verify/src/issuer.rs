@@ -53,9 +53,12 @@ pub struct Freshness {
     /// Nor more than this, or than the grace: a withdrawn key of which nobody tells is seen by
     /// then.
     pub interval_max: Duration,
-    /// How long the last good keys are used when fetching fails. Then tokens are refused as
+    /// How long the last good keys are used when nothing can be fetched. Then tokens are refused as
     /// `keys_unavailable`.
     pub grace: Duration,
+    /// How long they are used once something was fetched that is no key set: it may have been meant
+    /// to withdraw them.
+    pub grace_unreadable: Duration,
     /// Least time between two fetches that unknown `kid`s cause, however many come.
     pub cool_down: Duration,
 }
@@ -82,6 +85,7 @@ impl Default for Freshness {
             interval_min: Duration::from_secs(30),
             interval_max: Duration::from_secs(3600),
             grace: Duration::from_secs(6 * 3600),
+            grace_unreadable: Duration::from_secs(300),
             cool_down: Duration::from_secs(10),
         }
     }
@@ -296,12 +300,18 @@ impl IssuerState {
         now <= self.usable_until.load(Relaxed)
     }
 
-    /// Puts other keys in place. Those that are gone end at once.
-    pub(crate) fn install(&self, set: &JwkSet, now: Option<u64>) {
+    /// Puts other keys in place, until the end that those before them have. Those that are gone end
+    /// at once.
+    pub(crate) fn replace_keys(&self, set: &JwkSet) {
         let before = self.table.load_full();
         let next = KeyTable::prepare(set, &self.algorithms, &before);
         before.withdraw_all_but(&next);
         self.table.store(std::sync::Arc::new(next));
+    }
+
+    /// Puts other keys in place, with an end of their own. Those that are gone end at once.
+    pub(crate) fn install(&self, set: &JwkSet, now: Option<u64>) {
+        self.replace_keys(set);
         let until = match now {
             Some(now) => now.saturating_add(self.issuer.freshness.grace.as_secs()),
             None => u64::MAX,
@@ -355,9 +365,16 @@ impl IssuerState {
         self.usable_until.store(until, Relaxed);
     }
 
-    /// Notes a failed attempt. Gives how many there were in a row.
+    /// Notes a failed attempt. Gives how many there were in a row. `arrived`: something was
+    /// fetched, which cannot be read.
     #[cfg(feature = "fetch")]
-    pub(crate) fn note_failure(&self, error: String, now: u64) -> u32 {
+    pub(crate) fn note_failure(&self, error: String, arrived: bool, now: u64) -> u32 {
+        if arrived {
+            let grace = self.issuer.freshness.grace_unreadable.as_secs();
+            // The first such answer counts: the next ones do not put the end off.
+            self.usable_until
+                .fetch_min(now.saturating_add(grace), Relaxed);
+        }
         let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
         attempts.attempted_at = now;
         attempts.failures = attempts.failures.saturating_add(1);

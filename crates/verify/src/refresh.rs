@@ -4,13 +4,17 @@
 //! (what `Cache-Control` says of it, within the bounds of [`crate::Freshness`]), sooner where a
 //! token named an unknown key, and for that no more often than the cool-down, however many unknown
 //! keys come (known faults V3 and V13). What fails is tried again with growing, jittered pauses;
-//! meanwhile the last good keys count, for their grace.
+//! meanwhile the last good keys count: for hours where nothing arrives, for minutes where something
+//! arrives that cannot be read.
 
 use crate::{
     Freshness, KeySource, Verifier,
     compact_keys::CompactKeys,
     issuer::IssuerState,
-    outbound::{Outbound, metadata},
+    outbound::{
+        Outbound,
+        metadata::{self, Failure},
+    },
 };
 use signet_jose::jwk::{JwkSet, LeftOut, Published};
 use std::{
@@ -188,24 +192,40 @@ async fn attempt(
 ) -> Result<Option<Duration>, u32> {
     issuer.wanted.store(false, Relaxed);
     match fetch(issuer, outbound).await {
-        Ok(fetched) => {
+        Ok(Fetched {
+            published,
+            compact: Ok(compact),
+            lifetime,
+        }) => {
             if issuer.wants_compact {
-                issuer.install_compact(fetched.compact);
+                issuer.install_compact(compact);
             }
-            install(issuer, &fetched.published, now());
-            Ok(fetched.lifetime)
+            install(issuer, &published, now());
+            Ok(lifetime)
         }
-        Err(error) => Err(failed(issuer, error, now())),
+        Ok(Fetched {
+            published,
+            compact: Err(failure),
+            lifetime: _,
+        }) => {
+            // Half of a publication. What it withdraws is withdrawn, but it gives nothing more
+            // time: keys that were fetched at two moments must not look like one publication.
+            issuer.replace_keys(&published.set);
+            Err(failed(issuer, failure, now()))
+        }
+        Err(failure) => Err(failed(issuer, failure, now())),
     }
 }
 
 /// One log line when keys begin to fail, and one when it gets better.
-fn failed(issuer: &IssuerState, error: String, now: u64) -> u32 {
-    let failures = issuer.note_failure(error.clone(), now);
+fn failed(issuer: &IssuerState, failure: Failure, now: u64) -> u32 {
+    let Failure { text, arrived } = failure;
+    let failures = issuer.note_failure(text.clone(), arrived, now);
     if failures == 1 {
         tracing::warn!(
             issuer = issuer.issuer.name,
-            error,
+            error = text,
+            arrived,
             "keys could not be fetched"
         );
     }
@@ -216,48 +236,43 @@ fn failed(issuer: &IssuerState, error: String, now: u64) -> u32 {
 struct Fetched {
     published: Published,
     /// of compact tokens, where a policy wants them and the metadata says where they are
-    compact: Option<CompactKeys>,
+    compact: Result<Option<CompactKeys>, Failure>,
     lifetime: Option<Duration>,
 }
 
-async fn fetch(issuer: &IssuerState, outbound: &Outbound) -> Result<Fetched, String> {
+async fn fetch(issuer: &IssuerState, outbound: &Outbound) -> Result<Fetched, Failure> {
     let (url, compact_url) = match &issuer.issuer.source {
         KeySource::JwksUrl(url) => (url.clone(), None),
         KeySource::Discovery => {
             let members = ["jwks_uri", "signet_compact_keys_uri"];
             let name = &issuer.issuer.name;
             let [jwks_uri, compact] = metadata::urls_of(name, members, outbound).await?;
-            let jwks_uri =
-                jwks_uri.ok_or_else(|| format!("the metadata of {name} names no jwks_uri"))?;
+            let jwks_uri = jwks_uri
+                .ok_or_else(|| Failure::unreadable(name, "the metadata name no jwks_uri"))?;
             (jwks_uri, compact.filter(|_| issuer.wants_compact))
         }
         KeySource::File(path) => {
             return read(path).map(|published| Fetched {
                 published,
-                compact: None,
+                compact: Ok(None),
                 lifetime: None,
             });
         }
         KeySource::Memory(_) | KeySource::Secret { .. } => {
-            return Err("nothing to fetch".to_owned());
+            return Err(Failure {
+                text: "nothing to fetch".to_owned(),
+                arrived: false,
+            });
         }
     };
     let answer = outbound
         .get_with_lifetime(&url, "application/jwk-set+json, application/json")
         .await;
-    let (body, lifetime) = answer.map_err(|error| format!("{url}: {error}"))?;
-    let published = parse(&body).map_err(|error| format!("{url}: {error}"))?;
-    // Both or none: keys that were fetched at two moments must not look like one publication.
+    let (body, lifetime) = answer.map_err(|error| Failure::of_fetch(&url, &error))?;
+    let published = parse(&body, &url)?;
     let compact = match compact_url {
-        None => None,
-        Some(url) => {
-            let body = outbound.get(&url, "application/json").await;
-            let body = body.map_err(|error| format!("{url}: {error}"))?;
-            Some(
-                CompactKeys::parse(&body, &issuer.issuer.verifying_keys)
-                    .map_err(|error| format!("{url}: {error}"))?,
-            )
-        }
+        None => Ok(None),
+        Some(url) => fetch_compact(issuer, outbound, &url).await.map(Some),
     };
     Ok(Fetched {
         published,
@@ -266,20 +281,35 @@ async fn fetch(issuer: &IssuerState, outbound: &Outbound) -> Result<Fetched, Str
     })
 }
 
-fn parse(text: &[u8]) -> Result<Published, String> {
-    let published = JwkSet::parse_published(text).map_err(|error| error.to_string())?;
-    // A set whose entries are all of no use still withdraws what it no longer names. One without
-    // any entry says nothing: it is more likely a deployment under way than an emergency.
-    match published.set.keys.is_empty() && published.left_out.is_empty() {
-        false => Ok(published),
-        true => Err("the set has no key".to_owned()),
-    }
+async fn fetch_compact(
+    issuer: &IssuerState,
+    outbound: &Outbound,
+    url: &str,
+) -> Result<CompactKeys, Failure> {
+    let body = outbound.get(url, "application/json").await;
+    let body = body.map_err(|error| Failure::of_fetch(url, &error))?;
+    CompactKeys::parse(&body, &issuer.issuer.verifying_keys)
+        .map_err(|error| Failure::unreadable(url, error))
+}
+
+/// A set whose entries are all of no use, or that has none, still withdraws what it does not name:
+/// it is what an operator publishes in an emergency. One that was a deployment under way is
+/// replaced by the fetch that the next token causes.
+fn parse(text: &[u8], from: &str) -> Result<Published, Failure> {
+    JwkSet::parse_published(text).map_err(|error| Failure::unreadable(from, error))
 }
 
 /// Puts a published set in place. What is left out of it is said once for each publication that
 /// changes it.
 fn install(issuer: &IssuerState, published: &Published, now: u64) {
+    let had_keys = issuer.table.load().len() > 0;
     issuer.install(&published.set, Some(now));
+    if had_keys && published.set.keys.is_empty() {
+        tracing::warn!(
+            issuer = issuer.issuer.name,
+            "the issuer publishes no usable key: all its keys are withdrawn"
+        );
+    }
     if !issuer.is_news(&published.left_out) {
         return;
     }
@@ -297,13 +327,16 @@ fn install(issuer: &IssuerState, published: &Published, now: u64) {
 /// Most bytes of a file of keys.
 const MAX_FILE: u64 = 512 * 1024;
 
-fn read(path: &Path) -> Result<Published, String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+fn read(path: &Path) -> Result<Published, Failure> {
+    let from = path.display().to_string();
+    let failed = |error: std::io::Error| Failure {
+        text: format!("{from}: {error}"),
+        arrived: false,
+    };
     if std::fs::metadata(path).map_err(failed)?.len() > MAX_FILE {
-        return Err(format!("{} is too large", path.display()));
+        return Err(Failure::unreadable(&from, "the file is too large"));
     }
-    let text = std::fs::read(path).map_err(failed)?;
-    parse(&text).map_err(|error| format!("{}: {error}", path.display()))
+    parse(&std::fs::read(path).map_err(failed)?, &from)
 }
 
 /// A file's keys have no end while the file is as it is: it is the operator's own word.
@@ -320,8 +353,8 @@ async fn watch(issuer: &IssuerState, path: &Path, now: &(dyn Fn() -> u64 + Send 
                     install(issuer, &published, now());
                     seen = stamp;
                 }
-                Err(error) => {
-                    failed(issuer, error, now());
+                Err(failure) => {
+                    failed(issuer, failure, now());
                     seen = None;
                 }
             }

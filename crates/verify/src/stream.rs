@@ -4,10 +4,12 @@
 //! (`{"acknowledge": N}`), it is answered when everything before is in effect.
 //!
 //! One object a line: revocations, `{"synced": T}` when all earlier ones were told, and
-//! `{"heartbeat": T}` every few seconds. Whatever goes wrong (silence, an end, a line that is not
-//! understood) loses the stream: it is noted with its reason, and the reader begins again and is
-//! told everything anew. What it knows stays, for revocations only grow. How long tokens are
-//! accepted meanwhile is [`crate::OnStreamLoss`]'s.
+//! `{"heartbeat": T}` every few seconds. Both say `"heard": S` besides, until when the node knew
+//! what the other nodes revoked. A node that is cut off from them keeps speaking, so it is `S`
+//! that counts, by the difference of the two: the clocks here and there may differ. Whatever goes
+//! wrong (silence, an end, a line that is not understood) loses the stream: it is noted with its
+//! reason, and the reader begins again and hears everything again. What it knows stays, for
+//! revocations only grow. How long tokens are accepted meanwhile is [`crate::OnStreamLoss`]'s.
 
 use crate::{
     MemoryRevocations, Subject,
@@ -166,10 +168,23 @@ impl RevocationReader {
         if object.get("synced").is_some() {
             *synced = true;
         }
-        if object.get("synced").is_some() || object.get("heartbeat").is_some() {
+        if let Some(time) = object.get("synced").or(object.get("heartbeat")) {
             said.alive = true;
-            if *synced {
-                self.revocations.heard((self.now)());
+            let time = time.as_u64().ok_or(NOT_UNDERSTOOD)?;
+            let heard = match object.get("heard") {
+                Some(heard) => heard.as_u64().ok_or(NOT_UNDERSTOOD)?,
+                // Of a server by itself, or of an earlier version.
+                None => time,
+            };
+            let ago = time.saturating_sub(heard);
+            let heard = (self.now)().saturating_sub(ago);
+            match *synced {
+                true if ago > SILENCE.as_secs() => {
+                    let why = format!("the node that tells has not heard the others for {ago} s");
+                    self.revocations.behind(heard, why);
+                }
+                true => self.revocations.heard(heard),
+                false => {}
             }
             return Ok(());
         }
@@ -257,7 +272,7 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::OnStreamLoss;
+    use crate::{OnStreamLoss, Revocations};
 
     fn reader() -> RevocationReader {
         RevocationReader::new(
@@ -330,6 +345,41 @@ mod tests {
                     .is_err(),
                 "{bad}"
             );
+        }
+    }
+
+    // HN1: a node that is cut off from the others keeps speaking.
+    #[test]
+    fn a_gate_counts_from_when_its_node_heard_the_others_and_not_from_when_it_spoke() {
+        let reader = reader();
+        let hear = |line: &str| {
+            let mut synced = true;
+            let heard = reader.line(line.as_bytes(), &mut synced, &mut Said::default());
+            assert_eq!(heard, Ok(()), "{line}");
+            let health = reader.revocations.health(1000).remove(0);
+            (health.refusing, health.state, health.heard_at)
+        };
+        // The server's clock is another one.
+        use crate::RevocationState::{Current, Lost};
+        assert_eq!(
+            hear(r#"{"synced":5000,"heard":4999}"#),
+            (false, Current, 999)
+        );
+        assert_eq!(
+            hear(r#"{"heartbeat":5007,"heard":4999}"#),
+            (false, Lost, 999)
+        );
+        let closed = reader.revocations.health(1005).remove(0);
+        assert!(closed.refusing && closed.error.is_some());
+        // By itself it opens again; of an earlier version the time that it speaks counts.
+        assert_eq!(
+            hear(r#"{"heartbeat":5009,"heard":5008}"#),
+            (false, Current, 999)
+        );
+        assert_eq!(hear(r#"{"heartbeat":5011}"#), (false, Current, 1000));
+        for bad in [r#"{"heartbeat":"x"}"#, r#"{"heartbeat":5,"heard":-1}"#] {
+            let read = reader.line(bad.as_bytes(), &mut true, &mut Said::default());
+            assert!(read.is_err(), "{bad}");
         }
     }
 

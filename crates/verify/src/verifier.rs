@@ -193,7 +193,7 @@ impl Verifier {
         Ok(verified)
     }
 
-    /// A cached token, unless its key or issuer has gone meanwhile: then it is checked anew, and
+    /// A cached token, unless its key or issuer has gone meanwhile: then it is checked again, and
     /// refused for the right reason.
     fn find(&self, policy: PolicyId, token: &str, now: u64) -> Option<Verified> {
         self.cache.find(token, policy.0, |entry| {

@@ -1,7 +1,7 @@
 //! The attestation object (section 6.5.4), and what is believed of it.
 //!
 //! Nothing is asked for (`attestation: "none"`), so nothing has to be proven: the model that an
-//! authenticator says it is, is its own word. What comes of itself in the `packed` format with the
+//! authenticator says it is, is its own word. What is self-attested in the `packed` format with the
 //! credential's own key is checked all the same, for it is a signature that must hold.
 
 use signet_cbor::{Decoder, Value};

@@ -16,7 +16,7 @@ pub enum Error {
     #[error("the parameters belong to another circuit")]
     Circuit,
     /// A verifying key whose points are equal, opposite or at infinity where an honest setup has
-    /// none such: anybody could make proofs under it.
+    /// no such key: anybody could make proofs under it.
     #[error("the verifying key is degenerate: anybody could make proofs under it")]
     Degenerate,
     /// A proof that was just made does not hold: the prover's tables or its arithmetic are damaged.

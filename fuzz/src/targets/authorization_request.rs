@@ -117,6 +117,7 @@ pub fn run(data: &[u8]) {
         keys: &Nothing,
         revocations: &Nothing,
         now_ms: NOW * 1000,
+        issue_ms: NOW * 1000,
     };
     match validate(&params, &context) {
         Ok(request) => accepted(&params, &request),

@@ -13,7 +13,7 @@ use crate::keys::VerifyingKeys;
 use crate::method::{Method, Purpose};
 use crate::object::{Object, Signed};
 
-/// What became of one of an identity's keys.
+/// The outcome of one of an identity's keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyState {
     /// Its number, which is the number of rotations before it.
@@ -38,7 +38,7 @@ pub fn newest<'a>(
 }
 
 impl VerifiedDocument {
-    /// What became of each key, the first one's state first.
+    /// The outcome of each key, the first one's state first.
     pub fn key_states(&self) -> Vec<KeyState> {
         let mut from = self.body().created;
         let states = (0_u64..).zip(&self.epochs).map(|(number, epoch)| {

@@ -1,4 +1,4 @@
-//! Chains of grants, checked anew and with a known prefix.
+//! Chains of grants, checked again and with a known prefix.
 
 use std::hint::black_box;
 

@@ -82,7 +82,7 @@ pub struct Hold {
     pub connections: usize,
 }
 
-/// What became of a held rate.
+/// The outcome of a held rate.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Operations that were due.

@@ -115,7 +115,7 @@ struct Rotation {
     token: Option<String>,
     /// The one before.
     rotated: Option<String>,
-    /// A request is on its way: what became of its token is not known before the answer.
+    /// A request is on its way: the outcome of its token is not known before the answer.
     asked: bool,
     act: Act,
     fresh: Arc<Mutex<Vec<String>>>,

@@ -101,7 +101,7 @@ impl Record {
         *self == Record::default()
     }
 
-    /// It begins, or begins anew: of what was written before `stamp` nothing counts any more.
+    /// It begins, or begins again: of what was written before `stamp` nothing counts any more.
     pub fn create(&mut self, stamp: &Stamp) {
         if self.created.as_ref() < Some(stamp) {
             self.created = Some(stamp.clone());
@@ -312,8 +312,8 @@ impl Record {
             || in_sets(&self.rights, &fragment.rights)
     }
 
-    /// Begins anew with the same values, all written at `stamp`: what was removed is forgotten, and
-    /// so are edits of others that are earlier and have not arrived yet. For a record that has
+    /// Begins again with the same values, all written at `stamp`: what was removed is forgotten,
+    /// and so are edits of others that are earlier and have not arrived yet. For a record that has
     /// become too large; a record that does not live stays as it is.
     pub fn renew(&mut self, stamp: &Stamp) {
         if !self.lives() || self.newest() >= Some(stamp) {

@@ -79,6 +79,8 @@ const POSTPONED_US: u64 = 2_000_000;
 const RECEIPT_US: u64 = 1_500_000;
 /// How long each further member waits before it tells again what a removed one told.
 const ADOPT_US: u64 = 2_000_000;
+/// By how much the wall clock differs from the other one, between two ticks, where it was set.
+const STEP_MS: u128 = 1_000;
 /// How long a batch that its origin does not name any more is kept before this node tells itself
 /// what matters of it.
 const RETAINED_US: u64 = 5_000_000;
@@ -212,7 +214,7 @@ struct Outdated {
     after: BTreeSet<BatchId>,
 }
 
-/// Whether a member who comes anew has to hear it.
+/// Whether a member who comes again has to hear it.
 fn matters(believe: &dyn Believe, entry: &Entry, now: Now) -> bool {
     !entry.has_expired(now.secs().saturating_sub(EXPIRED_S)) && believe.is_current(entry)
 }
@@ -247,6 +249,8 @@ pub struct Engine {
     /// Since when a manifest leaves out what still matters here.
     retained: BTreeMap<BatchId, u64>,
     slow_tick_us: Option<u64>,
+    /// What the wall clock showed when the other one began.
+    began_ms: Option<i128>,
     judged: Option<BatchId>,
     orphans: BTreeMap<StreamId, u64>,
     started_us: u64,
@@ -287,6 +291,7 @@ impl Engine {
             outdated: Vec::new(),
             retained: BTreeMap::new(),
             slow_tick_us: None,
+            began_ms: None,
             judged: None,
             orphans: BTreeMap::new(),
             started_us: now.us,
@@ -296,8 +301,11 @@ impl Engine {
         let mut streams = BTreeSet::new();
         for signed in &journal {
             let batch = signed.batch();
-            // It was observed before it was kept.
-            engine.hlc.resume(&batch.stamp);
+            match batch.id.stream.origin == engine.node {
+                true => engine.hlc.resume(&batch.stamp),
+                // What is too far ahead is believed and not followed, as when it came.
+                false => drop(engine.hlc.observe(&batch.stamp, now.wall_ms)),
+            }
             engine
                 .believe
                 .believe(&batch.id.stream.origin, &batch.entries);
@@ -492,10 +500,13 @@ impl Engine {
             .is_none_or(|stream| stream.signer == batch.signer);
         let postpone = match verdict {
             Verdict::Holds if !fits => Some(&mut self.status.forged),
-            Verdict::Holds => match self.hlc.observe(&batch.stamp, now.wall_ms) {
-                Ok(()) => None,
-                Err(_) => Some(&mut self.status.ahead),
-            },
+            Verdict::Holds => {
+                // Revocations only grow, and how two writes of a record come together is said by
+                // the stamps inside: no clock is a reason not to believe them.
+                let followed = self.hlc.observe(&batch.stamp, now.wall_ms);
+                self.status.ahead += u64::from(followed.is_err());
+                None
+            }
             Verdict::Forged => {
                 // The real one may be the next that comes.
                 self.status.forged += 1;
@@ -570,6 +581,7 @@ impl Engine {
     /// Time has passed. To be called about ten times a second, and at once after
     /// [`new`](Self::new).
     pub fn tick(&mut self, now: Now) {
+        self.look_at_the_clock(now);
         let due: Vec<NodeId> = self
             .peers
             .iter()
@@ -596,6 +608,19 @@ impl Engine {
         }
         self.sign_next(now);
         self.finish_receipts(now);
+    }
+
+    /// What the others' clocks were compared with counts no more where the wall clock has stepped.
+    fn look_at_the_clock(&mut self, now: Now) {
+        let began_ms = i128::from(now.wall_ms) - i128::from(now.us / 1000);
+        let before = self.began_ms.replace(began_ms);
+        if before.is_some_and(|before| began_ms.abs_diff(before) > STEP_MS) {
+            for contact in self.contacts.values_mut() {
+                contact.skew_ms = None;
+            }
+            // Whoever hears where this node stands says where it stands itself.
+            self.say_where_we_stand(now);
+        }
     }
 
     fn tidy(&mut self, now: Now) {
@@ -658,6 +683,7 @@ impl Engine {
             pending: self.pending.len(),
             waiting_bytes: self.waiting_bytes,
             staleness: self.staleness(now),
+            clock_epochs: self.hlc.epochs(),
             peers: peers.collect(),
             ..self.status.clone()
         }

@@ -26,8 +26,10 @@ pub struct Status {
     pub forged: u64,
     /// Batches of identities that do not count.
     pub unknown: u64,
-    /// Batches from further ahead than the hybrid clock follows.
+    /// Batches from further ahead than the hybrid clock follows. They are believed.
     pub ahead: u64,
+    /// How often this node's hybrid clock was so far ahead of its wall clock that it began again.
+    pub clock_epochs: u64,
     /// Frames that are none.
     pub malformed: u64,
     /// Batches that were left out because too much was pending; they are fetched later.
@@ -36,6 +38,25 @@ pub struct Status {
     pub manifests: u64,
     /// Each other member.
     pub peers: Vec<PeerStatus>,
+}
+
+impl Status {
+    /// By how much this node's wall clock is ahead of the majority's, in milliseconds; negative
+    /// where it is behind. The median of the members' clocks, this node's among them. Zero where no
+    /// majority is heard: nobody knows better then.
+    pub fn clock_ahead_ms(&self) -> i64 {
+        let heard = self.peers.iter().filter(|peer| peer.connected);
+        let mut ahead: Vec<i64> = heard.filter_map(|peer| peer.clock_skew_ms).collect();
+        ahead.push(0);
+        if 2 * ahead.len() <= self.peers.len() + 1 {
+            return 0;
+        }
+        ahead.sort_unstable();
+        // Of two in the middle the one that is nearer to this node's own.
+        let middle = [ahead[(ahead.len() - 1) / 2], ahead[ahead.len() / 2]];
+        let nearer = middle.into_iter().min_by_key(|skew| skew.unsigned_abs());
+        nearer.unwrap_or(0).saturating_neg()
+    }
 }
 
 /// Another member, as this node sees it.
@@ -67,4 +88,48 @@ pub struct PeerStatus {
     pub bytes_sent: u64,
     /// Bytes of frames from it.
     pub bytes_received: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ahead(skews: &[Option<i64>]) -> i64 {
+        let peer = |(index, skew): (usize, &Option<i64>)| PeerStatus {
+            node: NodeId::parse(&format!("node-{index}")).expect("a name"),
+            connected: skew.is_some(),
+            relayed: false,
+            lag_batches: 0,
+            lag: Duration::ZERO,
+            believed_after: None,
+            last_contact: None,
+            clock_skew_ms: *skew,
+            in_sync: true,
+            last_in_sync: None,
+            last_anti_entropy: None,
+            bytes_sent: 0,
+            bytes_received: 0,
+        };
+        let peers = skews.iter().enumerate().map(peer).collect();
+        let status = Status {
+            peers,
+            ..Status::default()
+        };
+        status.clock_ahead_ms()
+    }
+
+    #[test]
+    fn the_majority_s_time_is_the_median_of_the_clocks_that_are_heard() {
+        // This node's own clock is wrong, or another one's.
+        assert_eq!(ahead(&[Some(-3_600_000), Some(-3_599_000)]), 3_599_000);
+        assert_eq!(ahead(&[Some(50_000), Some(50_010)]), -50_000);
+        assert_eq!(ahead(&[Some(7_200_000), Some(3)]), -3);
+        // Four: the half that this node is in is believed.
+        assert_eq!(ahead(&[Some(0), Some(9_000), Some(9_000)]), 0);
+        // Of two nobody knows which one is right; nor where no majority is heard.
+        assert_eq!(ahead(&[Some(9_000)]), 0);
+        assert_eq!(ahead(&[Some(9_000), None]), 0);
+        assert_eq!(ahead(&[Some(9_000), None, None]), 0);
+        assert_eq!(ahead(&[]), 0);
+    }
 }

@@ -6,6 +6,7 @@ use super::{
     token::{MAX_PINS, MAX_TTL, Token, digest},
 };
 use crate::{
+    hlc::after,
     identity::Identity,
     links::Door,
     member::{Fingerprint, Known, MAX_ADDRESSES, MAX_MEMBERS, Member, MemberError, Members},
@@ -13,7 +14,7 @@ use crate::{
 };
 use signet_crypto::{Secret, clock::Clock, ct_eq, kem::EncapsulationKey, random};
 use signet_jose::base64url;
-use signet_store::{NodeId, Store, StoreError};
+use signet_store::{Key, NodeId, Store, StoreError};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use tokio::time::timeout;
 
@@ -160,7 +161,9 @@ impl Host {
         {
             return Ok(());
         }
-        let written = parts.tell.stamp();
+        // Later than what was said before, whichever clock that was said by.
+        let said = joined.as_ref().map(|own| &own.written);
+        let written = after(said, parts.tell.stamp());
         let keys = parts.identity.public().clone();
         let joined = joined.map_or_else(|| written.clone(), |own| own.joined);
         let node = parts.node.clone();
@@ -169,6 +172,31 @@ impl Host {
         rows::keep(store, &fingerprint, &known, now).await?;
         self.publish(fingerprint, known).await?;
         Ok(())
+    }
+
+    /// The row of the store by which this node may write there, and its value: it is so once the
+    /// node was [described](Self::describe), and until it is removed.
+    pub fn condition(&self) -> (Key, Vec<u8>) {
+        let parts = &self.parts;
+        rows::condition(&parts.node, &parts.identity.fingerprint(&parts.node))
+    }
+
+    /// Whether this node was removed, as far as it was told.
+    pub fn is_removed(&self) -> bool {
+        let parts = &self.parts;
+        let own = parts.identity.fingerprint(&parts.node);
+        matches!(parts.members.known(&own), Some(Known::Removed { .. }))
+    }
+
+    /// Whether the store says so, for a node that was described. It may be cut off from the others
+    /// and not from the store.
+    ///
+    /// # Errors
+    /// [`ClusterError::Store`].
+    pub async fn was_removed_in_store(&self) -> Result<bool, ClusterError> {
+        let parts = &self.parts;
+        let owner = rows::owner(parts.store.as_ref(), &parts.node, self.now()).await?;
+        Ok(owner != Some(parts.identity.fingerprint(&parts.node)))
     }
 
     async fn publish(
@@ -231,7 +259,17 @@ impl Host {
         let (fingerprint, known) = removal.ok_or(ClusterError::NotFound)?;
         let (store, now) = (parts.store.as_ref(), self.now());
         rows::remove(store, node, &fingerprint, &known, now).await?;
-        self.publish(fingerprint, known).await
+        // Told before the connection to it ends: it is to hear that it is out. Whoever asked may
+        // give up waiting; what is in the store is done to its end.
+        let parts = self.parts.clone();
+        let told = tokio::spawn(async move {
+            let receipt = parts.tell.tell(vec![known.entry(fingerprint)]).await;
+            parts.members.merge(fingerprint, known)?;
+            Ok::<_, ClusterError>(receipt)
+        });
+        told.await.map_err(|_| {
+            StoreError::Unavailable("the removal could not be told to its end".to_owned())
+        })?
     }
 
     async fn admit(

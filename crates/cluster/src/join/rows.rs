@@ -234,7 +234,7 @@ pub(super) async fn keep(
     ))
 }
 
-/// Keeps that an identity was removed, and frees its name.
+/// Keeps that an identity was removed, and frees its name: by that row it wrote to the store.
 pub(super) async fn remove(
     store: &dyn Store,
     node: &NodeId,
@@ -242,17 +242,21 @@ pub(super) async fn remove(
     known: &Known,
     now: u64,
 ) -> Result<(), StoreError> {
-    keep(store, fingerprint, known, now).await?;
     let key = name_key(node);
-    let Some(row) = store.get(&key, now).await? else {
-        return Ok(());
-    };
-    if row.value != fingerprint.0 {
-        return Ok(());
+    // First: where the second step fails, the node writes nothing, and is removed by trying again.
+    if let Some(row) = store.get(&key, now).await?
+        && row.value == fingerprint.0
+    {
+        let version = row.version;
+        let free = Change::new(Op::Remove { key, version });
+        store.commit(free, now).await?;
     }
-    let version = row.version;
-    let free = Change::new(Op::Remove { key, version });
-    store.commit(free, now).await.map(drop)
+    keep(store, fingerprint, known, now).await
+}
+
+/// The row by which a living member may write, and its value.
+pub(super) fn condition(node: &NodeId, fingerprint: &Fingerprint) -> (Key, Vec<u8>) {
+    (name_key(node), fingerprint.0.to_vec())
 }
 
 /// Everything that is known of identities.

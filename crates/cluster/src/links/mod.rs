@@ -5,7 +5,7 @@
 //! thread costs more than most of them. Both nodes of a pair connect; where two connections meet,
 //! the one that the node with the smaller name made stays, unless the other one is of a later start
 //! of that node. A connection that is lost is made again, with a backoff that is drawn by lot;
-//! addresses are tried in turn, and names are resolved anew each time, so that one name may stand
+//! addresses are tried in turn, and names are resolved again each time, so that one name may stand
 //! for several nodes: the key decides which of them is the right one.
 //!
 //! Messages are cut into fragments and sent by urgency ([`frame`]), from queues that are bounded:
@@ -16,11 +16,13 @@
 //! the frames is disconnected, and the reason logged.
 mod dial;
 pub mod frame;
+mod handshakes;
 mod link;
 mod metrics;
 mod queue;
 mod resolve;
 
+pub use handshakes::{MAX_HANDSHAKES, MAX_HANDSHAKES_OF_ADDRESS};
 pub use link::{MAX_BYTES_SERVED, MAX_CALLS_SERVED};
 pub use metrics::{Connection, LinkState};
 pub use resolve::Resolver;
@@ -33,15 +35,16 @@ use crate::{
     transport::{CallError, Caller, Hear, NotSent, Services, Transport},
 };
 use frame::{Channel, Frames};
+use handshakes::Handshakes;
 use link::{Around, Ended, Hello, Link, greet};
 use rustls::ServerConfig;
 use signet_crypto::{clock::Clock, random};
 use signet_store::NodeId;
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet},
     io,
     net::{IpAddr, SocketAddr, TcpListener},
-    sync::{Arc, Mutex, OnceLock, PoisonError, RwLock},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock},
     thread::JoinHandle,
     time::Duration,
 };
@@ -53,10 +56,6 @@ use tokio::{
 };
 use tokio_rustls::LazyConfigAcceptor;
 
-/// Most handshakes in progress; who comes then is turned away.
-pub const MAX_HANDSHAKES: usize = 256;
-/// Most handshakes in progress from one address.
-pub const MAX_HANDSHAKES_OF_ADDRESS: usize = 32;
 /// Longest message of a newcomer, in bytes.
 pub const MAX_JOIN_BYTES: usize = 32 * 1024;
 
@@ -210,7 +209,7 @@ struct Shared {
     /// Also connected to, whatever the topology.
     wanted: watch::Sender<BTreeSet<NodeId>>,
     stop: watch::Sender<bool>,
-    handshakes: Mutex<HashMap<IpAddr, usize>>,
+    handshakes: Mutex<Handshakes>,
 }
 
 impl Links {
@@ -574,35 +573,23 @@ struct Handshake {
 
 impl Handshake {
     fn begin(shared: &Arc<Shared>, from: IpAddr) -> Option<Handshake> {
-        let mut counts = shared
-            .handshakes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let all: usize = counts.values().sum();
-        let of_address = counts.entry(from).or_default();
-        if all >= MAX_HANDSHAKES || *of_address >= MAX_HANDSHAKES_OF_ADDRESS {
-            return None;
-        }
-        *of_address += 1;
-        drop(counts);
+        let begun = shared.in_progress().begin(from);
         let shared = shared.clone();
-        Some(Handshake { shared, from })
+        begun.then_some(Handshake { shared, from })
     }
 }
 
 impl Drop for Handshake {
     fn drop(&mut self) {
-        let mut counts = self
-            .shared
-            .handshakes
+        self.shared.in_progress().end(self.from);
+    }
+}
+
+impl Shared {
+    fn in_progress(&self) -> MutexGuard<'_, Handshakes> {
+        self.handshakes
             .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = counts.get_mut(&self.from) {
-            *count -= 1;
-            if *count == 0 {
-                counts.remove(&self.from);
-            }
-        }
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,7 +4,7 @@ use std::{fmt, io, net::SocketAddr, sync::Arc};
 
 type Resolve = dyn Fn(String) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> + Send + Sync;
 
-/// What a name and a port (`host:port`) stand for at the moment: asked anew at each attempt to
+/// What a name and a port (`host:port`) stand for at the moment: asked again at each attempt to
 /// connect, because the addresses behind the name of a headless service come and go.
 #[derive(Clone)]
 pub struct Resolver(Arc<Resolve>);

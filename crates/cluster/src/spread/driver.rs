@@ -442,9 +442,19 @@ impl Shared {
         let mut members = self.members.changes();
         let mut ticks = tokio::time::interval(TICK);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut epochs = 0;
         while !self.stopped.load(Ordering::SeqCst) {
             tokio::select! {
-                _ = ticks.tick() => self.act(|engine, now| engine.tick(now)),
+                _ = ticks.tick() => {
+                    self.act(|engine, now| engine.tick(now));
+                    if self.hlc.epochs() != epochs {
+                        epochs = self.hlc.epochs();
+                        tracing::error!(
+                            epochs,
+                            "the hybrid clock was more than ten minutes ahead of the wall clock and begins a new epoch: the wall clock was wrong, or is"
+                        );
+                    }
+                }
                 changed = members.changed() => match changed {
                     Ok(()) => self.follow_members(),
                     // The table is gone with the process.

@@ -45,6 +45,7 @@ fn plan(random: &mut Random) -> Plan {
         tells: random.between(1, 60),
         leap: random.permille(300),
         compact_bytes: random.between(300, 6_000) as usize,
+        wild_clocks: random.permille(300),
     }
 }
 
@@ -131,6 +132,7 @@ fn converges_within(nodes: usize, hubs: usize, hops: u64) {
             tells: 100,
             leap: false,
             compact_bytes: 1 << 20,
+            wild_clocks: false,
         },
         7,
     );
@@ -160,6 +162,42 @@ fn a_mesh_believes_within_one_delay_however_slow_its_disks_are() {
 #[test]
 fn hubs_take_one_delay_more() {
     converges_within(10, 2, 2);
+}
+
+#[test]
+fn a_clock_that_was_an_hour_ahead_mutes_nobody() {
+    let mut plan = plan(&mut Random::new(2));
+    plan.nodes = 3;
+    plan.hubs = 0;
+    plan.loss = 0;
+    plan.skew_ms = 0;
+    plan.slow_disk = false;
+    plan.faults = false;
+    plan.forger = None;
+    plan.removal = false;
+    plan.real_keys = false;
+    plan.active_us = 3_000_000;
+    plan.tells = 60;
+    let mut world = World::new(plan, 2);
+    world.watched = Some(Default::default());
+    world.set_clock(1, 3_600_000);
+    world.run_until(1_500_000);
+    world.set_clock(1, 0);
+    // What it tells then is believed as soon as what it told before.
+    world.run_until(5_000_000);
+    let watched = world.watched.take().expect("watched");
+    for (at, (teller, told_us, entry)) in world.told.iter().enumerate() {
+        for index in (0..3).filter(|index| index != teller) {
+            let known = watched.get(&(index, at));
+            let soon = known.is_some_and(|us| *us <= told_us + 1_000_000);
+            assert!(soon, "{teller} at {told_us}, {index}: {entry:?}");
+        }
+    }
+    assert!(world.status(0).ahead > 0 && world.status(2).ahead > 0);
+    assert!(world.status(1).clock_epochs > 0);
+    world.end_faults();
+    settle(&mut world);
+    check_the_end(&world);
 }
 
 #[test]

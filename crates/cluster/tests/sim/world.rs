@@ -24,6 +24,8 @@ type Known = (BTreeMap<Vec<u8>, Record>, BTreeMap<Vec<u8>, (u64, u64)>);
 /// Unix milliseconds at the beginning of every run.
 const EPOCH_MS: u64 = 1_700_000_000_000;
 const TICK_US: u64 = 200_000;
+/// By how much a clock is wrong that is worse than minutes off. Nothing expires in so short a time.
+const WILD_MS: i64 = 5_000_000;
 /// Bytes on the way between two nodes; beyond it nothing is sent.
 const QUEUE_BYTES: usize = 2 * 1024 * 1024;
 
@@ -47,6 +49,8 @@ pub(super) struct Plan {
     pub(super) tells: u64,
     pub(super) leap: bool,
     pub(super) compact_bytes: usize,
+    /// Clocks are set wrong by more than an hour, too, and right again.
+    pub(super) wild_clocks: bool,
 }
 
 enum Identities {
@@ -391,7 +395,12 @@ impl World {
             6 => {
                 let skew = self.plan.skew_ms;
                 let by = self.random.between(0, 2 * skew) as i64 - skew as i64;
-                self.nodes[node].skew_ms = by;
+                let wild = self.plan.wild_clocks && self.random.permille(500);
+                self.nodes[node].skew_ms = match wild && self.random.permille(500) {
+                    true => by + WILD_MS,
+                    false if wild => by - WILD_MS,
+                    false => by,
+                };
             }
             // A hub dies.
             _ => {
@@ -414,9 +423,19 @@ impl World {
         }
     }
 
+    /// A node's clock is set: so many milliseconds off.
+    pub(super) fn set_clock(&mut self, index: usize, skew_ms: i64) {
+        self.nodes[index].skew_ms = skew_ms;
+    }
+
     /// Everything that was wrong ends; nothing new is told.
     pub(super) fn end_faults(&mut self) {
         self.quiet = true;
+        for node in &mut self.nodes {
+            // Those that were more than minutes off are put right.
+            let skew = self.plan.skew_ms as i64;
+            node.skew_ms = node.skew_ms.clamp(-skew, skew);
+        }
         self.plan.loss = 0;
         self.plan.slow_disk = false;
         self.heal();
@@ -432,11 +451,9 @@ impl World {
         if self.random.permille(400) {
             let epoch = self.secs() + self.random.below(5);
             let end = epoch + self.random.between(2, 4) * 3600;
-            let end = if self.random.permille(300) {
-                epoch + 5
-            } else {
-                end
-            };
+            // What a clock that is wrong takes for expired, another one holds on to.
+            let is_brief = self.random.permille(300) && !self.plan.wild_clocks;
+            let end = if is_brief { epoch + 5 } else { end };
             return Entry {
                 realm: String::new(),
                 kind: REVOCATION,
@@ -543,7 +560,7 @@ impl World {
                         let mut others = self.nodes.iter().zip(&boots);
                         let other = others.find(|(node, _)| node.name == *name);
                         let (other, boot) = other.expect("a node");
-                        // Who was started anew since then reads it from the store, which is not
+                        // Who was started again since then reads it from the store, which is not
                         // here.
                         if other.boot != *boot {
                             continue;

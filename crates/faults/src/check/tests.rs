@@ -180,7 +180,7 @@ fn a_planted_forgotten_revocation_is_found() {
     history.values[3].uses = vec![operation(2, 300, 310, Done)];
     assert_eq!(found(&history), [0, 0, 0, 0]);
     assert_eq!(check(&history, &BOUNDS).longest_unheard, ms(100));
-    // The replay of a code ends what came of it.
+    // The replay of a code ends what was issued for it.
     let mut history = sound();
     history.grants[0].ends.clear();
     history.values[0].uses.push(operation(1, 80, 90, Refused));

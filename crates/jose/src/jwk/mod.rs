@@ -8,9 +8,11 @@
 //! Whether a point is on its curve or a modulus long enough is decided by signet-crypto, when the
 //! key is prepared.
 
+mod entries;
 mod parse;
 mod set;
 
+pub use entries::entries as published_entries;
 pub use set::{JwkSet, LeftOut, MAX_KEYS, Published};
 
 use crate::base64url;

@@ -1,7 +1,7 @@
 //! Key sets (RFC 7517 section 5).
 
-use super::{Jwk, JwkError};
-use crate::json::{Limits, Object, Value, Writer};
+use super::{Jwk, JwkError, entries::entries};
+use crate::json::{JsonError, Limits, Object, Value, Writer};
 use signet_crypto::Algorithm;
 use std::{collections::HashSet, fmt};
 
@@ -18,6 +18,13 @@ const SET_LIMITS: Limits = Limits {
     bytes: 512 * 1024,
     depth: 8,
     members: 64 * MAX_KEYS,
+};
+
+/// An entry of a published set: what a set's limits leave to one.
+const ENTRY_LIMITS: Limits = Limits {
+    bytes: KEY_LIMITS.bytes,
+    depth: SET_LIMITS.depth - 2,
+    members: SET_LIMITS.members,
 };
 
 /// A set of public keys. Ids are unique within a key type.
@@ -63,25 +70,26 @@ impl JwkSet {
     /// Reads a set that somebody else publishes, and may change at any moment. It is as good as its
     /// good keys: an entry that is private or symmetric, no key at all, or beyond [`MAX_KEYS`] is
     /// left out and named, and so are different keys of one type under one id, for one of them
-    /// would win by accident (RFC 7517 sections 4.5 and 5). Refusing the whole set for one of them
-    /// would keep an older set in use, and with it keys that this one withdraws.
+    /// would win by accident (RFC 7517 sections 4.5 and 5), and so is one that strict JSON refuses.
+    /// Refusing the whole set for one of them would keep an older set in use, and with it keys that
+    /// this one withdraws. Members beside `keys` are passed over, whatever is in them.
     ///
     /// # Errors
-    /// Where the document is no strict JSON, or has no array `keys`.
+    /// Where the document is no object with one array `keys`.
     pub fn parse_published(json: &[u8]) -> Result<Published, JwkError> {
-        let document = crate::json::parse_object(json, &SET_LIMITS)?;
-        let entries = document
-            .get("keys")
-            .and_then(Value::as_array)
-            .ok_or(JwkError::Member("keys"))?;
+        let entries = entries(json, SET_LIMITS.bytes)?;
         let mut good: Vec<(usize, Jwk)> = Vec::with_capacity(entries.len().min(MAX_KEYS));
         let mut left_out = Vec::new();
-        for (index, entry) in entries.iter().enumerate() {
-            let object = entry.as_object();
-            let read = match object {
+        for (index, entry) in entries.into_iter().enumerate() {
+            if left_out.len() >= MAX_KEYS && index >= MAX_KEYS {
+                break;
+            }
+            let object = crate::json::parse_object(entry, &ENTRY_LIMITS);
+            let read = match &object {
                 _ if index >= MAX_KEYS => Err(JwkError::TooMany),
-                None => Err(JwkError::Member("keys")),
-                Some(object) => Jwk::from_value(object),
+                Err(JsonError::Type) => Err(JwkError::Member("keys")),
+                Err(error) => Err(JwkError::Json(*error)),
+                Ok(object) => Jwk::from_value(object),
             };
             match read {
                 // The same key twice is one key.
@@ -90,7 +98,7 @@ impl JwkSet {
                 Err(_) if left_out.len() >= MAX_KEYS => {}
                 Err(reason) => left_out.push(LeftOut {
                     index,
-                    kid: object.and_then(kid_of),
+                    kid: object.ok().as_ref().and_then(kid_of),
                     reason,
                 }),
             }
@@ -242,6 +250,55 @@ mod tests {
             assert_eq!(published.left_out[0].index, 0);
         }
         assert_eq!(read(&bad).set, JwkSet::default());
+    }
+
+    #[test]
+    fn one_place_that_strict_json_refuses_withdraws_its_own_entry_and_no_other() {
+        let good = key("good", X);
+        let deep = format!(r#"{{"x":{}{}}}"#, "[".repeat(70), "]".repeat(70));
+        for (odd, reason) in [
+            (r#"{"kty":"EC","n":1e400}"#, JsonError::Limit),
+            (
+                r#"{"kty":"EC","n":1234567890123456789012345678901}"#,
+                JsonError::Limit,
+            ),
+            (r#"{"kid":"\ud800"}"#, JsonError::Malformed(0)),
+            (r#"{"kid":"a","kid":"b"}"#, JsonError::Duplicate),
+            (deep.as_str(), JsonError::Limit),
+        ] {
+            let published = read(&[odd.to_owned(), good.clone()]);
+            assert_eq!(ids(&published), ["good"], "{odd}");
+            let [left_out] = &published.left_out[..] else {
+                panic!("{:?}", published.left_out);
+            };
+            let JwkError::Json(found) = &left_out.reason else {
+                panic!("{left_out}");
+            };
+            match reason {
+                JsonError::Malformed(_) => assert!(matches!(found, JsonError::Malformed(_))),
+                other => assert_eq!(*found, other, "{odd}"),
+            }
+            // In a member that nobody reads it hides nothing.
+            let foreign = format!("\u{feff}{{\"foreign\":{odd},\"foreign\":0,\"keys\":[{good}]}}");
+            let published = JwkSet::parse_published(foreign.as_bytes()).unwrap();
+            assert_eq!(
+                (ids(&published), published.left_out.len()),
+                (vec!["good"], 0)
+            );
+        }
+    }
+
+    #[test]
+    fn an_empty_set_is_a_set_and_one_that_two_readers_would_read_differently_is_none() {
+        assert_eq!(read(&[]), Published::default());
+        for document in [
+            r#"{"keys":"x"}"#,
+            "[]",
+            r#"{"keys":["#,
+            r#"{"keys":[],"keys":[]}"#,
+        ] {
+            assert!(JwkSet::parse_published(document.as_bytes()).is_err());
+        }
     }
 
     #[test]

@@ -209,6 +209,37 @@ fn attributes_count_as_they_do_in_claims() {
     assert_eq!(gone.decide(), (false, None));
 }
 
+/// LP12.
+#[test]
+fn a_value_that_nobody_vouches_for_is_none_whatever_the_schema_says() {
+    for verified in [true, false] {
+        let mut rule = AccessRule::new("finance", Effect::Allow);
+        rule.attributes = [("department".to_owned(), texts(&["Finance"]))].into();
+        let mut world = World::new(vec![rule]);
+        world.mode = Mode::Deny;
+        let mut attribute = Attribute::new("department");
+        attribute.verified = verified;
+        attribute.read = crate::people::Who::Person;
+        attribute.write = crate::people::Who::Person;
+        let people = &mut world.people.attributes;
+        people.insert("department".into(), Arc::new(attribute));
+        let own = Held {
+            value: AttributeValue::Text("Finance".into()),
+            verified: false,
+        };
+        let vouched = Held {
+            verified: true,
+            ..own.clone()
+        };
+        let held = &mut world.held.attributes;
+        held.insert("department".into(), own);
+        assert_eq!(world.decide(), (false, None), "verified = {verified}");
+        let held = &mut world.held.attributes;
+        held.insert("department".into(), vouched);
+        assert_eq!(world.decide(), (true, Some("finance")));
+    }
+}
+
 #[test]
 fn hours_are_those_of_their_zone_also_when_its_clocks_change() {
     let at = |zone: Option<&str>, days: &[Day], hours: Option<&str>, now: u64| {

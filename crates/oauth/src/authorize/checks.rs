@@ -186,12 +186,12 @@ fn pushed(
     let client = context
         .registry
         .client(client_id, context.now())
-        .ok_or_else(unknown_client)?;
+        .ok_or_else(|| unknown_client(client_id))?;
     if client
         .redirect_uri(&request.return_to.redirect_uri)
         .is_none()
     {
-        return Err(not_registered());
+        return Err(not_registered(&request.return_to.redirect_uri));
     }
     Ok(request)
 }
@@ -248,7 +248,7 @@ impl<'a> Draft<'a> {
     }
 
     fn client(&self) -> Result<&'a Client, OAuthError> {
-        self.client.map(|c| &**c).ok_or_else(unknown_client)
+        self.client.map(|c| &**c).ok_or_else(|| unknown_client(""))
     }
 
     fn bounded(&self, name: &str, most: usize) -> Result<Option<String>, OAuthError> {
@@ -289,12 +289,24 @@ fn size(draft: &mut Draft<'_>) -> Result<(), OAuthError> {
     Ok(())
 }
 
-fn unknown_client() -> OAuthError {
+/// What was sent, for the log: an operator has to see which letter differs.
+fn sent(value: &str) -> String {
+    value
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(200)
+        .collect()
+}
+
+fn unknown_client(client_id: &str) -> OAuthError {
     // Not invalid_client: no client authenticates here, and 401 would ask the browser for a
     // password.
     OAuthError::invalid_request("the client_id is unknown")
+        .with_hint(format!("unknown client_id: {}", sent(client_id)))
 }
 
-fn not_registered() -> OAuthError {
-    OAuthError::invalid_request("the redirect_uri is not registered for this client")
+fn not_registered(redirect_uri: &str) -> OAuthError {
+    OAuthError::invalid_request("the redirect_uri is not registered for this client").with_hint(
+        format!("redirect_uri not registered: {}", sent(redirect_uri)),
+    )
 }

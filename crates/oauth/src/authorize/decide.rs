@@ -8,6 +8,7 @@ use super::{
 use crate::id::{CodeId, GrantId};
 use crate::{
     access_rules::{Access, Origin, Question, Verdict},
+    claims::ClaimsRequest,
     client::{Client, ConsentPolicy},
     error::{ErrorCode, OAuthError},
     people::Holdings,
@@ -88,24 +89,30 @@ pub struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Whether a person who logged in so may let this client have this scope.
-    pub fn decide(
+    /// Whether a person who logged in so may let this client have this scope; and what of the
+    /// claims that are asked for singly.
+    fn decide(
         &self,
-        client_id: &str,
+        (request, client): (&AuthorizationRequest, &Client),
         session: &Session,
         scope: &ScopeSet,
-        now: u64,
-    ) -> Verdict<'a> {
+        facts: &Facts<'_>,
+    ) -> (Verdict<'a>, Option<ClaimsRequest>) {
         let classes = acr::reached(&session.methods);
-        self.access.decide(&Question {
+        let question = Question {
             person: Some((&session.user_id, self.held)),
-            client_id,
+            client_id: &client.client_id,
             scope,
             audience: self.audience,
             origin: self.origin,
             classes: Some(&classes),
-            now,
-        })
+            now: facts.now,
+        };
+        let asked = request.claims.as_ref();
+        let claims = asked.map(|claims| {
+            userinfo::allowed_claims(claims, &question, self.access, facts.registry, client)
+        });
+        (self.access.decide(&question), claims)
     }
 }
 
@@ -177,6 +184,7 @@ pub struct Granted<'a> {
     scope: ScopeSet,
     acr: String,
     rule: Option<&'a str>,
+    claims: Option<ClaimsRequest>,
 }
 
 /// Fresh randomness of one code, and the moment.
@@ -188,12 +196,19 @@ pub struct CodeIds {
     pub grant_id: GrantId,
     /// Unix milliseconds
     pub now_ms: u64,
+    /// the moment that it bears, Unix milliseconds: as of a request
+    pub issue_ms: u64,
 }
 
 impl Granted<'_> {
     /// What was granted: also what to remember as consent.
     pub fn scope(&self) -> &ScopeSet {
         &self.scope
+    }
+    /// The claims that are asked for singly, as far as access rules let them through: also what to
+    /// remember as consent.
+    pub fn claims(&self) -> Option<&ClaimsRequest> {
+        self.claims.as_ref()
     }
     /// The access rule that let it through, where one had to.
     pub fn rule(&self) -> Option<&str> {
@@ -222,9 +237,9 @@ impl Granted<'_> {
             acr: self.acr.clone(),
             amr: self.session.amr.clone(),
             session_ends_at: self.session.ends_at,
-            claims: request.claims.as_ref().map(|c| c.to_json()),
+            claims: self.claims.as_ref().map(ClaimsRequest::to_json),
             dpop_jkt: request.dpop_jkt.clone(),
-            issued_at_ms: ids.now_ms,
+            issued_at_ms: ids.issue_ms,
             expires_at: ids.now_ms / 1000 + settings.code_lifetime,
         }
     }
@@ -306,14 +321,18 @@ pub fn decide<'a>(
             "the person may not grant any of the requested scopes",
         );
     }
-    let verdict = facts
-        .entry
-        .map(|entry| entry.decide(&client.client_id, session, &scope, facts.now));
-    let rule = verdict.and_then(|verdict| verdict.rule);
-    if verdict.is_some_and(|verdict| !verdict.allowed) {
-        return Step::Forbid { rule };
-    }
-    match consent_needed(request, client, facts, &scope) {
+    let (rule, claims) = match facts.entry {
+        None => (None, request.claims.clone()),
+        Some(entry) => {
+            let asked = (request, client);
+            let (verdict, claims) = entry.decide(asked, session, &scope, facts);
+            if !verdict.allowed {
+                return Step::Forbid { rule: verdict.rule };
+            }
+            (verdict.rule, claims)
+        }
+    };
+    match consent_needed(request, client, facts, (&scope, claims.as_ref())) {
         Some(_) if done.consented_now => {}
         Some(_) if silent => {
             return refuse(
@@ -336,6 +355,7 @@ pub fn decide<'a>(
         scope,
         acr,
         rule,
+        claims,
     })
 }
 
@@ -443,11 +463,9 @@ fn consent_needed(
     request: &AuthorizationRequest,
     client: &Client,
     facts: &Facts<'_>,
-    scope: &ScopeSet,
+    (scope, claims): (&ScopeSet, Option<&ClaimsRequest>),
 ) -> Option<(ScopeSet, Vec<String>)> {
-    let claims = request
-        .claims
-        .as_ref()
+    let claims = claims
         .map(|c| userinfo::claims_beyond_scope(c, scope, facts.registry, client))
         .unwrap_or_default();
     let remembered = facts

@@ -14,8 +14,10 @@ pub struct IdTokenHint {
     pub sub: String,
     /// the clients it was for
     pub audience: Vec<String>,
-    /// the session it came from
+    /// the session it was issued in, where it names that
     pub sid: Option<String>,
+    /// when the person logged in
+    pub auth_time: Option<u64>,
 }
 
 /// Verifies signature, type and issuer of an ID token; its end is not looked at. `keys`: this
@@ -48,5 +50,6 @@ pub fn verify_id_token_hint(
             .get("sid")
             .and_then(|v| v.as_str())
             .map(str::to_owned),
+        auth_time: claims.other.get("auth_time").and_then(|v| v.as_u64()),
     })
 }

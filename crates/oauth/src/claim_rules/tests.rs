@@ -42,6 +42,24 @@ fn what_the_protocol_means_something_by_cannot_be_mapped_over() {
     assert!(client(r#"[{"claim":"mail","from":"profile:email"}]"#).is_ok());
 }
 
+// LP15. A table at rest is still read, so that its client goes on.
+#[test]
+fn what_introspection_says_of_a_person_cannot_be_mapped_over() {
+    for name in RESERVED_LATER {
+        for claim in [(*name).to_owned(), format!("{name}.x")] {
+            let row = format!(r#"[{{"claim":"{claim}","from":"groups"}}]"#);
+            let rules = client(&row).expect("reads");
+            assert!(
+                check(&rules, TableOf::Client, None, JWT).is_err(),
+                "{claim}"
+            );
+            assert!(rules[0].is_reserved_later());
+        }
+    }
+    let other = client(r#"[{"claim":"user_name","from":"groups"}]"#).expect("reads");
+    assert!(check(&other, TableOf::Client, None, JWT).is_ok());
+}
+
 #[test]
 fn a_claim_that_could_not_fit_is_refused_when_it_is_written() {
     let row = |n: usize| client(&format!(r#"[{{"preset":"groups","at_most":{n}}}]"#));

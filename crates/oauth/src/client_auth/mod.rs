@@ -1,8 +1,10 @@
 //! Client authentication: one method a file, one row each in [`METHODS`].
 //!
 //! A request shows exactly one kind of credential, and it must be the one that the client
-//! registered; there is no fallback from one to another. Every failure is the same
-//! `invalid_client`, and an unknown client costs about what a known one costs.
+//! registered; there is no fallback from one to another, but for a client that nobody chose a
+//! method for, whose secret may come in the header or in the body. Every failure is the same
+//! `invalid_client`, unless the secret was right and came the wrong way; an unknown client costs
+//! about what a known one costs.
 mod assertion;
 mod client_secret_basic;
 mod client_secret_jwt;
@@ -85,6 +87,17 @@ enum Proof<'a> {
     Nothing,
 }
 
+impl Proof<'_> {
+    /// The secret that the request has in it, and the method that sends it so.
+    fn secret(&self) -> Option<(AuthMethod, &str)> {
+        match self {
+            Proof::Basic(secret) => Some((AuthMethod::ClientSecretBasic, secret.as_str())),
+            Proof::Post(secret) => Some((AuthMethod::ClientSecretPost, *secret)),
+            Proof::Assertion(_) | Proof::Nothing => None,
+        }
+    }
+}
+
 /// One check of one client.
 struct Attempt<'a> {
     context: &'a Context<'a>,
@@ -155,7 +168,7 @@ impl<'a> Credentials<'a> {
     }
 
     /// The key that the assertion names, where it is signed with one of the client's keys: a set
-    /// without it may be fetched anew (within the fetcher's bounds) before [`authenticate`] is
+    /// without it may be fetched again (within the fetcher's bounds) before [`authenticate`] is
     /// called.
     pub fn key_id(&self) -> Option<&str> {
         match &self.proof {
@@ -221,21 +234,55 @@ pub fn authenticate(
         keys,
         certificate: request.certificate,
     };
-    let row = METHODS
-        .iter()
-        .find(|row| row.method == client.token_endpoint_auth_method);
+    let method = match credentials.proof.secret() {
+        Some((sent_as, _)) if client.any_secret_method => sent_as,
+        Some(_) | None => client.token_endpoint_auth_method,
+    };
+    let row = METHODS.iter().find(|row| row.method == method);
     match row.map_or(Err("no such method"), |row| (row.verify)(&attempt)) {
         Ok(once) => Ok(Authenticated {
             client: Arc::clone(client),
             once,
         }),
         Err(reason) => {
-            if reason == WRONG_METHOD {
-                decoy(&credentials.proof);
+            let known = refused(format!("{reason} (client {})", client.client_id));
+            if reason != WRONG_METHOD {
+                return Err(known);
             }
-            Err(refused(reason))
+            Err(wrong_way(&attempt).unwrap_or(known))
         }
     }
+}
+
+/// Who has the client's secret and sends it the wrong way is told the right one: an honest
+/// developer, and nobody who guesses. Costs what [`decoy`] does.
+fn wrong_way(attempt: &Attempt<'_>) -> Option<OAuthError> {
+    let Some((sent_as, secret)) = attempt.proof.secret() else {
+        decoy(attempt.proof);
+        return None;
+    };
+    let context = attempt.context;
+    if !secret::matches(context.keyring, attempt.client, secret, context.now()) {
+        return None;
+    }
+    let said = match attempt.client.token_endpoint_auth_method {
+        AuthMethod::ClientSecretBasic => {
+            "this client is registered with client_secret_basic: its secret comes in the Authorization header, not in the body"
+        }
+        AuthMethod::ClientSecretPost => {
+            "this client is registered with client_secret_post: its secret comes in the body, not in the Authorization header"
+        }
+        AuthMethod::ClientSecretJwt => {
+            "this client is registered with client_secret_jwt: its secret signs an assertion, and is not sent"
+        }
+        AuthMethod::PrivateKeyJwt
+        | AuthMethod::TlsClientAuth
+        | AuthMethod::SelfSignedTlsClientAuth
+        | AuthMethod::None => return None,
+    };
+    let id = &attempt.client.client_id;
+    let hint = format!("{WRONG_METHOD} (client {id}): the secret came as {sent_as}");
+    Some(OAuthError::new(ErrorCode::InvalidClient, said).with_hint(hint))
 }
 
 /// The reason of a method that was shown another kind of credential.
@@ -251,7 +298,7 @@ fn decoy(proof: &Proof<'_>) {
     }
 }
 
-/// The one public answer of every failure.
-fn refused(reason: &'static str) -> OAuthError {
+/// The one public answer of every failure, but for [`wrong_way`].
+fn refused(reason: impl Into<String>) -> OAuthError {
     OAuthError::new(ErrorCode::InvalidClient, "client authentication failed").with_hint(reason)
 }

@@ -12,7 +12,7 @@ use crate::{
 const SLOW_DOWN_SECONDS: u64 = 5;
 const VERSION: u8 = 2;
 
-/// What a device asked for, and what became of it. Stored under its `id`; the user code leads to
+/// What a device asked for, and its outcome. Stored under its `id`; the user code leads to
 /// the id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceRecord {
@@ -32,7 +32,7 @@ pub struct DeviceRecord {
     pub last_poll: u64,
     /// Unix seconds
     pub expires_at: u64,
-    /// what became of it
+    /// its outcome
     pub state: DeviceState,
 }
 
@@ -143,6 +143,16 @@ impl DeviceRecord {
     /// Can a person still decide?
     pub fn is_pending(&self, now: u64) -> bool {
         self.state == DeviceState::Pending && now < self.expires_at
+    }
+
+    /// The same, with the moment that an approval bears, Unix milliseconds: where that is not the
+    /// moment of the request.
+    #[must_use]
+    pub fn bearing(mut self, issue_ms: u64) -> DeviceRecord {
+        if let DeviceState::Approved(approval) = &mut self.state {
+            approval.approved_at_ms = issue_ms;
+        }
+        self
     }
 
     /// Allowed by the person whose session the server found (known fault A2: there is no other way

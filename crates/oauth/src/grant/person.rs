@@ -4,7 +4,7 @@ use super::GrantRequest;
 use crate::id::GrantId;
 use crate::{
     claims::ClaimsRequest,
-    client::GrantType,
+    client::{Client, GrantType},
     decision::{AccessToken, IdToken, Issue, Refresh},
     error::OAuthError,
     scope::{self, ScopeSet},
@@ -51,7 +51,10 @@ impl PersonGrant<'_> {
             lifetime: context.settings.id_token_lifetime,
             nonce: self.nonce.map(str::to_owned),
             claims: self.claims.map(str::to_owned),
-            sid: self.sid.map(str::to_owned),
+            sid: self
+                .sid
+                .filter(|_| self.wants_sid(client))
+                .map(str::to_owned),
         });
         let scope = target.narrow(asked);
         Ok(Issue {
@@ -78,6 +81,17 @@ impl PersonGrant<'_> {
             refresh,
             issued_token_type: None,
         })
+    }
+
+    /// Whether the ID token names the session: for a client that takes part in logouts
+    /// (Front-Channel Logout section 3, Back-Channel Logout section 2.1, RP-Initiated Logout
+    /// section 2), or asks for it.
+    fn wants_sid(&self, client: &Client) -> bool {
+        let asks = || {
+            let asked = ClaimsRequest::parse(self.claims?).ok()?;
+            Some(asked.id_token.iter().any(|claim| claim.name == "sid"))
+        };
+        client.takes_part_in_logouts() || asks() == Some(true)
     }
 
     /// What the access token must carry for userinfo: the `userinfo` half of the `claims`
@@ -123,7 +137,7 @@ impl PersonGrant<'_> {
             // constrains it. A confidential one is authenticated at every refresh, and may change
             // its key.
             confirmation: request.confirmation.clone().filter(|_| client.is_public()),
-            issued_at_ms: context.now_ms,
+            issued_at_ms: context.issue_ms,
             expires_at: idle_end(request, family_expires_at),
             family_expires_at,
         })

@@ -69,7 +69,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
         };
         let next = RefreshToken {
             generation: token.generation + 1,
-            issued_at_ms: context.now_ms,
+            issued_at_ms: context.issue_ms,
             expires_at: person::idle_end(request, token.family_expires_at),
             ..token.clone()
         };

@@ -93,6 +93,36 @@ fn members_that_are_not_understood_are_ignored() {
     assert!(client.resources.is_empty());
 }
 
+// LS6: shown on login and consent as it was written.
+#[test]
+fn what_a_stranger_writes_for_people_has_nothing_that_cannot_be_seen() {
+    for unseen in [
+        "\u{202e}", "\u{200b}", "\u{2028}", "\u{2066}", "\u{3164}", "\u{feff}",
+    ] {
+        for member in ["client_name", "software_id", "software_version"] {
+            refused(&format!(r#""{member}":"Signet{unseen}moc""#));
+        }
+        refused(&format!(
+            r#""contacts":["a@rp.example","b{unseen}@rp.example"]"#
+        ));
+    }
+    for name in [
+        "Zo\u{eb}'s app",
+        "\u{65e5}\u{672c}\u{8a9e}",
+        "\u{5d0}\u{5d1} \u{5d2}",
+        "\u{645}\u{62d}\u{645}\u{62f}",
+        "\u{939}\u{93f}\u{928}\u{94d}\u{926}\u{940}",
+        "\u{1f600}",
+    ] {
+        let client = ok(&format!(r#""client_name":"{name}""#));
+        assert_eq!(client.client_name.as_deref(), Some(name));
+        // What an earlier version took is still read.
+        let mut before = client;
+        before.client_name = Some(format!("{name}\u{202e}"));
+        assert_eq!(Client::from_json(&before.to_json()), Ok(before));
+    }
+}
+
 #[test]
 fn a_page_that_a_logout_loads_is_of_the_origin_of_a_redirect_uri() {
     let client = ok(r#""frontchannel_logout_uri":"https://rp.example/out?x=y""#);

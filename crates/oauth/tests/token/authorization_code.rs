@@ -1,8 +1,10 @@
 use crate::support::*;
 use signet_oauth::id::{CodeId, GrantId};
 use signet_oauth::{
+    client::Client,
     decision::{Refresh, SingleUse},
     error::ErrorCode,
+    redirect_uri::RedirectUri,
     sealed::AuthorizationCode,
 };
 
@@ -48,6 +50,35 @@ fn a_code_gives_tokens_under_one_condition_that_comes_last() {
     );
     // a confidential client's refresh token is bound to the client, not to the key
     assert_eq!(refresh.confirmation, None);
+}
+
+/// OpenID Connect Core section 5.1 does not know `sid`: a client that has no use for it gets none.
+#[test]
+fn an_id_token_names_the_session_to_clients_with_a_logout_uri_or_that_ask_for_it() {
+    let sid = |change: &dyn Fn(&mut Client), claims: Option<&str>| {
+        let mut world = World::new();
+        world.change("web", change);
+        let code = AuthorizationCode {
+            claims: claims.map(str::to_owned),
+            ..world.code("web")
+        };
+        let form = code_form(&code.seal(&world.keyring).unwrap());
+        let issue = world.ask_as("web", &form).unwrap().issue;
+        // What ends it goes by it all the same.
+        assert_eq!(issue.access_token.sid.as_deref(), Some("sid-1"));
+        issue.id_token.unwrap().sid.is_some()
+    };
+    let uri = || Some("https://client.example/logout".to_owned());
+    assert!(!sid(&|_| {}, None));
+    assert!(sid(&|client| client.backchannel_logout_uri = uri(), None));
+    assert!(sid(&|client| client.frontchannel_logout_uri = uri(), None));
+    let out = || vec![RedirectUri::parse("https://client.example/out", false).unwrap()];
+    assert!(sid(
+        &|client| client.post_logout_redirect_uris = out(),
+        None
+    ));
+    assert!(sid(&|_| {}, Some(r#"{"id_token":{"sid":null}}"#)));
+    assert!(!sid(&|_| {}, Some(r#"{"userinfo":{"sid":null}}"#)));
 }
 
 /// Known fault A12: nothing is consumed for anybody but the code's owner, and only for a request

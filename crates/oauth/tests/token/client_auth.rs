@@ -502,6 +502,24 @@ fn the_token_endpoint_is_an_assertions_audience_only_where_the_record_allows_it(
             client.token_endpoint_assertion_audience = true
         });
     }
+    // Of a client that registered itself, the server's settings decide.
+    fn allow_all(world: &mut World) {
+        world
+            .settings
+            .registration
+            .token_endpoint_assertion_audience = true;
+    }
+    let itself = |world: &mut World| {
+        allow_all(world);
+        world.change("web", |client| {
+            client.registration_token_hash = Some([0; 32]);
+        });
+    };
+    assert!(ask(&itself, &endpoint()).is_ok());
+    assert_eq!(
+        code_of(ask(&allow_all, &endpoint())),
+        ErrorCode::InvalidClient
+    );
     assert_eq!(code_of(ask(&|_| {}, &endpoint())), ErrorCode::InvalidClient);
     assert!(ask(&allow, &endpoint()).is_ok());
     assert!(ask(&allow, &Claims::default()).is_ok());
@@ -538,5 +556,10 @@ fn the_token_endpoint_is_an_assertions_audience_only_where_the_record_allows_it(
             profile(world);
         };
         assert_eq!(code_of(ask(&both, &endpoint())), ErrorCode::InvalidClient);
+        let itself = |world: &mut World| {
+            itself(world);
+            profile(world);
+        };
+        assert_eq!(code_of(ask(&itself, &endpoint())), ErrorCode::InvalidClient);
     }
 }

@@ -87,7 +87,7 @@ fn every_member_has_one_row() {
     }
 }
 
-/// `docs/client-members.md` is this table. To write it anew: `SIGNET_WRITE_DOCS=1 cargo test -p
+/// `docs/client-members.md` is this table. To write it again: `SIGNET_WRITE_DOCS=1 cargo test -p
 /// signet-oauth --test token members`.
 #[test]
 fn the_manual_has_every_member() {

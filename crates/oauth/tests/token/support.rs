@@ -170,6 +170,7 @@ impl World {
             keys: self,
             revocations: self,
             now_ms: self.now_ms,
+            issue_ms: self.now_ms,
         }
     }
 
@@ -324,6 +325,7 @@ pub fn certificate(seed: u8) -> ClientCertificate {
         spki: vec![seed; 8],
         not_before: NOW - 1000,
         not_after: NOW + 1000,
+        is_authority: false,
     }
 }
 

@@ -111,7 +111,7 @@ struct Kept {
     shown: BTreeMap<String, Vec<u8>>,
 }
 
-/// How often a change that another node was faster with is decided anew.
+/// How often a change that another node was faster with is decided again.
 const MAX_TRIES: usize = 32;
 
 /// The row that every change of the keys has as its condition: of two nodes that change them at
@@ -331,7 +331,7 @@ impl SigningKeys {
         Ok(())
     }
 
-    /// Another node was faster: what it did is read, and the caller decides anew.
+    /// Another node was faster: what it did is read, and the caller decides again.
     async fn or_decide_again(
         &self,
         done: Result<(), KeysError>,
@@ -444,7 +444,7 @@ impl SigningKeys {
         self.catch_up(kept, keyring, at).await
     }
 
-    /// Seals every private half anew that an older sealing key sealed; how many. After a rotation
+    /// Seals every private half again that an older sealing key sealed; how many. After a rotation
     /// of the sealing key.
     ///
     /// # Errors

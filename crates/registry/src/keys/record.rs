@@ -109,7 +109,7 @@ impl Record {
         Material::from_private(self.kind()?, &self.kid, private.expose())
     }
 
-    /// Seals the private half anew if another key than the current one sealed it; whether it did.
+    /// Seals the private half again if another key than the current one sealed it; whether it did.
     pub(super) fn rewrap(&mut self, keyring: &Keyring) -> Result<bool, KeysError> {
         let sealed =
             base64url::decode(self.sealed.as_bytes()).map_err(|_| KeysError::Unreadable)?;

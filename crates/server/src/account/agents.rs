@@ -1,10 +1,10 @@
 //! The part of `/account` that is about agents: binding an identity, taking it off, ending
 //! delegations that were issued under it.
 //!
-//! Binding is the person's own act: in their session, with a login of the last minutes, over a
-//! challenge that only this page carried. The proof is signed with the identity's current key and
-//! names the document, so that neither half can be swapped for another.
-use super::{RECENT, about, answer};
+//! Binding is the person's own act: of who has just shown everything that the account has
+//! ([`freshness`]), over a challenge that only this page carried. The proof is signed with the
+//! identity's current key and names the document, so that neither half can be swapped for another.
+use super::{about, answer, factors};
 use crate::http::Response;
 use crate::{
     agents::{
@@ -12,10 +12,12 @@ use crate::{
         statement::Authority,
     },
     browser_request::{BrowserRequest, LoggedIn},
+    freshness::{self, Fresh},
     interaction::Interaction,
     login::Failure,
     once::{self, SingleUseError},
     page::{AgentGrantView, AgentsView, IdentityView},
+    security_mail::{self, SecurityEvent},
 };
 use signet_agent::{
     AgentId, Hash, Refusal,
@@ -137,8 +139,12 @@ pub(super) async fn bind(
     form: &Params,
     interaction: &Interaction,
 ) -> Response {
+    // Whoever finds an open browser must not be able to act for its person from elsewhere.
+    let Some(fresh) = freshness::of(&visit.context, present) else {
+        return factors::ask_fresh(visit, present).await;
+    };
     let event = about(&visit, present, "bind-agent");
-    let bound = try_bind(&visit, present, form, interaction);
+    let bound = try_bind(&visit, &fresh, form, interaction);
     let realm = visit.context.realm.clone();
     let outcome = realm.audit().act(event, bound, Failure::code).await;
     answer(visit, outcome).await
@@ -146,7 +152,7 @@ pub(super) async fn bind(
 
 async fn try_bind(
     visit: &BrowserRequest,
-    present: &LoggedIn,
+    fresh: &Fresh<'_>,
     form: &Params,
     interaction: &Interaction,
 ) -> Result<&'static str, Failure> {
@@ -154,10 +160,6 @@ async fn try_bind(
     let settings = &visit.context.snapshot.settings;
     if !settings.agents.enabled {
         return Err(Failure::Invalid("agents-refused-off"));
-    }
-    // Whoever finds an open browser must not be able to act for its person from elsewhere.
-    if now.saturating_sub(present.found.row.auth_time) > RECENT {
-        return Err(Failure::LoginRequired);
     }
     let (document, proof) = read(form).map_err(refusal)?;
     let challenge = interaction.challenge.as_deref().unwrap_or_default();
@@ -184,9 +186,15 @@ async fn try_bind(
         }
         Err(SingleUseError::Store(error)) => return Err(error.into()),
     }
-    binding::bind(&*realm.store, &present.user.id, &document, now).await?;
+    let (user, id) = (fresh.user(), document.id());
+    let before = binding::get(&*realm.store, id, now).await?;
+    binding::bind(&*realm.store, &user.id, &document, now).await?;
+    // A newer document of one that is bound tells nothing new.
+    if before.is_none_or(|before| before.user_id != user.id) {
+        security_mail::send(visit, user, SecurityEvent::AgentBound).await;
+    }
     realm.end_compromised(&document).await?;
-    tracing::info!(target: "signet::agents", user = %present.user.id, agent = %document.id(), "an identity was bound");
+    tracing::info!(target: "signet::agents", user = %user.id, agent = %id, "an identity was bound");
     Ok("agents-bound")
 }
 
@@ -235,14 +243,20 @@ fn check(
     proof.verify_by(document, &Anchors::none())
 }
 
-/// Takes an identity off the account, and revokes what was issued under it.
+/// Takes an identity off the account, and revokes what was issued under it. It changes what the
+/// account has, as binding does; who only wants an agent stopped at once ends its grants
+/// ([`stop_all`]), in whatever session.
 pub(super) async fn unbind(visit: BrowserRequest, present: &LoggedIn, agent: &str) -> Response {
+    let Some(fresh) = freshness::of(&visit.context, present) else {
+        return factors::ask_fresh(visit, present).await;
+    };
     let realm = visit.context.realm.clone();
     let unbound = async {
         let id: AgentId = agent.parse().map_err(|_| AgentError::NotFound)?;
         realm
-            .unbind_identity(&present.user.id, id, Authority::Person)
+            .unbind_identity(&fresh.user().id, id, Authority::Person)
             .await?;
+        security_mail::send(&visit, fresh.user(), SecurityEvent::AgentUnbound).await;
         Ok("agents-unbound")
     };
     let event = about(&visit, present, "unbind-agent").target(agent);

@@ -2,26 +2,39 @@
 
 use http::{HeaderValue, StatusCode, header};
 
-use super::about;
-use crate::admin::{self, Problem, Reader};
+use super::{about, factors};
 use crate::browser_request::{BrowserRequest, LoggedIn};
+use crate::freshness;
 use crate::http::{Response, response};
+use crate::state::Realm;
+use signet_directory::User;
 use signet_oauth::error::{ErrorCode, OAuthError};
+use std::sync::Arc;
 
 const AS_FILE: HeaderValue = HeaderValue::from_static("attachment; filename=\"account.json\"");
 
-/// Answers with everything that is kept of the person, secrets aside.
-pub(super) async fn export(visit: BrowserRequest, present: &LoggedIn) -> Response {
-    let realm = visit.context.realm.clone();
-    let read = async {
-        let data = admin::person_data(&realm, present.user.clone(), Reader::Person).await?;
-        serde_json::to_vec_pretty(&data).map_err(|error| {
-            tracing::error!(%error, "a person's data could not be written");
-            Problem::unavailable()
-        })
+/// Who writes the document: the administration, which knows every record that it is made of.
+pub trait PersonData: Send + 'static {
+    /// Everything that is kept of the person, secrets aside, as JSON.
+    ///
+    /// # Errors
+    /// The code of what could not be read.
+    fn document(
+        realm: &Arc<Realm>,
+        user: User,
+    ) -> impl Future<Output = Result<Vec<u8>, &'static str>> + Send;
+}
+
+/// Answers with everything that is kept of the person, secrets aside. The document outlives the
+/// session.
+pub(super) async fn export<D: PersonData>(visit: BrowserRequest, present: &LoggedIn) -> Response {
+    let Some(fresh) = freshness::of(&visit.context, present) else {
+        return factors::ask_fresh(visit, present).await;
     };
+    let realm = visit.context.realm.clone();
+    let read = D::document(&realm, fresh.user().clone());
     let event = about(&visit, present, "export");
-    match realm.audit().act(event, read, Problem::code).await {
+    match realm.audit().act(event, read, |code| *code).await {
         Ok(body) => {
             let mut answer = response::json(StatusCode::OK, body);
             let headers = answer.headers_mut();

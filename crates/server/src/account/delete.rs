@@ -4,6 +4,7 @@ use signet_oauth::params::Params;
 
 use super::{about, answer, factors, overview};
 use crate::browser_request::{BrowserRequest, LoggedIn};
+use crate::freshness;
 use crate::http::Response;
 use crate::login::Failure;
 use crate::page::{self, Notice};
@@ -24,13 +25,13 @@ pub(super) async fn delete(visit: BrowserRequest, present: &LoggedIn, form: &Par
     if form.get("confirmed") != Some("yes") {
         return overview(visit, Some(Notice::Error("account-delete-confirm"))).await;
     }
-    if !factors::is_fresh(&visit, present) {
+    let Some(fresh) = freshness::of(&visit.context, present) else {
         return factors::ask_fresh(visit, present).await;
-    }
+    };
     let realm = visit.context.realm.clone();
     let event = about(&visit, present, "delete");
     let asked = async {
-        let asked = realm.ask_deletion(&present.user.id).await;
+        let asked = realm.ask_deletion(&fresh.user().id).await;
         asked.map_err(Failure::from)
     };
     match realm.audit().act(event, asked, Failure::code).await {

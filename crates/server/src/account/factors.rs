@@ -1,23 +1,25 @@
 //! What a person logs in with beside the password: code apps, recovery codes, browsers that are
 //! remembered.
 //!
-//! Each change asks for a login of the last minutes, with the account's second factor where it has
-//! one: a browser that was left open must not be enough to keep an account, or to take its second
-//! factor away. Each is told to the person by mail.
+//! Each change is for who has just shown everything that the account has ([`freshness`]): a browser
+//! that was left open must not be enough to keep an account, or to take its second factor away.
+//! Each is told to the person by mail.
 
 use signet_directory::{CredentialKind, CredentialName, StoredCredential, User, UserError};
 use signet_oauth::params::Params;
 use signet_store::StoreError;
 
-use super::{RECENT, about, answer, overview};
+use super::{about, answer, overview};
 use crate::browser_request::{BrowserRequest, LoggedIn, store_failed};
 use crate::credentials;
+use crate::freshness::{self, Fresh};
 use crate::http::Response;
 use crate::interaction::{Goal, Interaction, Page, Pending};
 use crate::login::totp::TotpSecret;
-use crate::login::{Failure, flow, recovery_code, remembered, second, totp};
+use crate::login::{Failure, flow, is_last_way, recovery_code, second, totp};
 use crate::page::{self, CredentialSort, CredentialView, FactorsView, Notice, TotpAddPage};
 use crate::security_mail::{self, SecurityEvent};
+use crate::session::Shown;
 use crate::user_passkeys;
 
 /// Names the state of the page that adds an app.
@@ -77,24 +79,11 @@ pub(super) async fn view(visit: &BrowserRequest, user: &User) -> Result<FactorsV
     Ok(view)
 }
 
-/// Whether the session's login is of the last minutes, and showed the second factor itself.
-pub(super) fn is_fresh(visit: &BrowserRequest, present: &LoggedIn) -> bool {
-    let row = &present.found.row;
-    visit.context.now().saturating_sub(row.auth_time) <= RECENT && has_shown_factor(present)
-}
-
-fn has_shown_factor(present: &LoggedIn) -> bool {
-    let mut shown = present.found.row.methods();
-    shown.retain(|name| *name != remembered::SHOWS);
-    !second::wants_second_factor(&present.user, &shown)
-}
-
-/// Asks for what [`is_fresh`] misses: the whole login, or the second factor alone.
+/// Asks for what [`freshness::of`] misses: the whole login, or the second factor alone.
 pub(super) async fn ask_fresh(visit: BrowserRequest, present: &LoggedIn) -> Response {
     let mut interaction = visit.interaction(Goal::Account);
     interaction.strict = true;
-    let row = &present.found.row;
-    if visit.context.now().saturating_sub(row.auth_time) <= RECENT {
+    if freshness::has_just_logged_in(&visit.context, present) {
         interaction.step_up = true;
         return second::show(visit, interaction, None).await;
     }
@@ -103,7 +92,7 @@ pub(super) async fn ask_fresh(visit: BrowserRequest, present: &LoggedIn) -> Resp
 
 /// `decision=totp-add`, on the account page: a new secret.
 pub(super) async fn begin_totp(visit: BrowserRequest, present: &LoggedIn) -> Response {
-    if !is_fresh(&visit, present) {
+    if freshness::of(&visit.context, present).is_none() {
         return ask_fresh(visit, present).await;
     }
     if totp::count(&present.user) >= totp::MAX_APPS {
@@ -172,7 +161,10 @@ pub(super) async fn submit_step(
     }
     let secret = TotpSecret::from_bytes(&state);
     let label = form.get("label").unwrap_or("").to_owned();
-    let added = add_totp(&visit, present, &secret, &label, form);
+    let Some(fresh) = freshness::of(&visit.context, present) else {
+        return ask_fresh(visit, present).await;
+    };
+    let added = add_totp(&visit, &fresh, &secret, &label, form);
     let event = about(&visit, present, ADD);
     let audit = visit.context.realm.audit();
     match audit.act(event, added, Failure::code).await {
@@ -198,22 +190,19 @@ pub(super) async fn submit_step(
 /// Adds the app whose first code was typed. Browsers that were remembered are not, any more.
 async fn add_totp(
     visit: &BrowserRequest,
-    present: &LoggedIn,
+    fresh: &Fresh<'_>,
     secret: &TotpSecret,
     label: &str,
     form: &Params,
 ) -> Result<User, Failure> {
     let (realm, now) = (&visit.context.realm, visit.context.now());
-    let user = &present.user;
-    if !is_fresh(visit, present) {
-        return Err(Failure::LoginRequired);
-    }
+    let user = fresh.user();
     if totp::count(user) >= totp::MAX_APPS {
         return Err(Failure::Invalid(TOO_MANY));
     }
     let keyring = realm.keyring().clone();
     let typed = form.get("totp").unwrap_or("");
-    let app = totp::enrol(secret, typed, label, &keyring, &user.id, now)?;
+    let app = totp::enrol(fresh, secret, typed, label, &keyring, now)?;
     let app = app.ok_or(Failure::Invalid(WRONG_CODE))?;
     let added = put(visit, &user.id, &app).await?;
     security_mail::send(visit, &added, SecurityEvent::AppAdded).await;
@@ -233,16 +222,12 @@ async fn put(
     change.await
 }
 
-/// The session goes on with the factor that was just shown in it.
+/// The session goes on with the factor that was just shown in it, and is as old as it was.
 async fn entered(mut visit: BrowserRequest, present: &LoggedIn, user: User) -> Response {
-    let row = present.found.row.clone();
-    let mut methods = vec![totp::METHOD.name];
-    methods.extend(
-        row.methods()
-            .into_iter()
-            .filter(|name| *name != totp::METHOD.name),
-    );
-    match visit.log_in(user, &methods).await {
+    let (row, name) = (&present.found.row, totp::METHOD.name);
+    let mut shown = vec![Shown::new(name, visit.context.now())];
+    shown.extend(row.shown().into_iter().filter(|one| one.method != name));
+    match visit.log_in(user, &shown, Some(row.auth_time)).await {
         Ok(()) => overview(visit, Some(Notice::Done(ADDED))).await,
         Err(error) => visit.unavailable(&error),
     }
@@ -250,13 +235,11 @@ async fn entered(mut visit: BrowserRequest, present: &LoggedIn, user: User) -> R
 
 /// `decision=recovery-codes`: a new list, which is shown once.
 pub(super) async fn make_recovery_codes(visit: BrowserRequest, present: &LoggedIn) -> Response {
-    if !is_fresh(&visit, present) {
+    let Some(fresh) = freshness::of(&visit.context, present) else {
         return ask_fresh(visit, present).await;
-    }
+    };
     let (users, now) = (&visit.context.realm.people.users, visit.context.now());
-    let (list, codes) = recovery_code::generate(now);
-    let change = users.change(&present.user.id, now, |draft| draft.put_credential(&list));
-    let made = async { change.await.map_err(StoreError::from) };
+    let made = recovery_code::replace(users, &fresh, now);
     let event = about(&visit, present, "recovery-codes");
     match visit
         .context
@@ -265,7 +248,7 @@ pub(super) async fn make_recovery_codes(visit: BrowserRequest, present: &LoggedI
         .act(event, made, store_failed)
         .await
     {
-        Ok(user) => {
+        Ok((user, codes)) => {
             security_mail::send(&visit, &user, SecurityEvent::RecoveryCodesMade).await;
             let html = page::recovery_codes(&visit.face(), &codes, "account");
             visit.page(html)
@@ -285,12 +268,23 @@ fn may_rename(kind: CredentialKind) -> bool {
     }
 }
 
+/// Whether it is a row of this part of the page. Passwords and links have forms of their own.
+fn is_listed(kind: CredentialKind) -> bool {
+    match kind {
+        CredentialKind::Totp
+        | CredentialKind::Passkey
+        | CredentialKind::RecoveryCodes
+        | CredentialKind::RememberedBrowser => true,
+        CredentialKind::Password | CredentialKind::Provider => false,
+    }
+}
+
 /// The credential of the person that the form names.
 fn named(present: &LoggedIn, form: &Params) -> Option<CredentialName> {
     let kind = form.get("kind").and_then(CredentialKind::named)?;
     let name = CredentialName::new(kind, form.get("id")?);
     let is_there = present.user.credentials().contains(&name);
-    (is_there && kind != CredentialKind::Password).then_some(name)
+    (is_there && is_listed(kind)).then_some(name)
 }
 
 /// `decision=credential-rename`: another name, which proves nothing and asks for no fresh login.
@@ -340,39 +334,51 @@ pub(super) async fn remove(visit: BrowserRequest, present: &LoggedIn, form: &Par
         return overview(visit, None).await;
     };
     // To forget a browser takes nothing away but a convenience.
-    if name.kind != CredentialKind::RememberedBrowser && !is_fresh(&visit, present) {
-        return ask_fresh(visit, present).await;
-    }
-    if user_passkeys::is_last_way(&visit, &present.user, &name) {
-        return overview(visit, Some(Notice::Error(LAST_WAY))).await;
-    }
     let event = about(&visit, present, "credential-remove").target(name.kind.name());
-    let removed = take_away(&visit, &present.user.id, &name);
-    match visit
-        .context
-        .realm
-        .audit()
-        .act(event, removed, store_failed)
-        .await
-    {
+    let audit = visit.context.realm.audit();
+    let removed = if name.kind == CredentialKind::RememberedBrowser {
+        let forgotten = forget(&visit, &present.user.id, &name);
+        audit.act(event, forgotten, Failure::code).await
+    } else {
+        let Some(fresh) = freshness::of(&visit.context, present) else {
+            return ask_fresh(visit, present).await;
+        };
+        let removed = take_away(&visit, &fresh, &name);
+        audit.act(event, removed, Failure::code).await
+    };
+    match removed {
         Ok(user) => {
             if let Some(told) = credentials::removal_of(name.kind) {
                 security_mail::send(&visit, &user, told).await;
             }
             overview(visit, Some(Notice::Done(REMOVED))).await
         }
-        Err(error) => visit.unavailable(&error),
+        Err(failure) => answer(visit, Err(failure)).await,
     }
 }
 
-async fn take_away(
+async fn forget(
     visit: &BrowserRequest,
     user_id: &str,
-    name: &CredentialName,
-) -> Result<User, StoreError> {
+    browser: &CredentialName,
+) -> Result<User, Failure> {
     let (users, now) = (&visit.context.realm.people.users, visit.context.now());
     let change = users.change(user_id, now, |draft| {
-        credentials::take_away(draft, name);
+        credentials::take_away(draft, browser);
     });
     Ok(change.await?)
+}
+
+/// Whoever takes a factor away has just shown everything, and can log in without it.
+async fn take_away(
+    visit: &BrowserRequest,
+    fresh: &Fresh<'_>,
+    name: &CredentialName,
+) -> Result<User, Failure> {
+    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
+    let may = |user: &User| !is_last_way(visit, user, name);
+    let change = users.change_if(&fresh.user().id, now, may, |draft| {
+        credentials::take_away(draft, name);
+    });
+    change.await?.ok_or(Failure::Invalid(LAST_WAY))
 }

@@ -8,13 +8,16 @@ mod passkeys;
 mod providers;
 
 pub use agents::{CHALLENGE_LIFETIME, MAX_FORM_OBJECT};
+pub use data::PersonData;
 
 use signet_crypto::Secret;
 use signet_oauth::params::Params;
 use signet_store::StoreError;
 
+use crate::access::Entrance;
 use crate::attempts::{self, Kind};
 use crate::browser_request::{BrowserRequest, LoggedIn, store_failed};
+use crate::freshness::{self, Fresh};
 use crate::front_channel_logout;
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Page};
@@ -27,9 +30,6 @@ use crate::waiting_login;
 use signet_audit::{Action, Event};
 use signet_directory::passwords::Waiter;
 use signet_directory::{PasswordOf, PasswordVerdict, User, UserError};
-
-/// How long after a login a first password may be set without another, in seconds.
-const RECENT: u64 = 600;
 
 const PASSWORD_CHANGED: &str = "account-password-changed";
 
@@ -136,7 +136,7 @@ async fn render(
 }
 
 /// POST: one of the page's forms.
-pub async fn submit(context: Context) -> Response {
+pub async fn submit<D: PersonData>(context: Context) -> Response {
     let (visit, form, interaction) = match BrowserRequest::of_form(context).await {
         Ok(visit) => visit,
         Err(answer) => return answer,
@@ -177,7 +177,7 @@ pub async fn submit(context: Context) -> Response {
         Some(decision) if decision.starts_with(providers::LINK) => {
             providers::link(visit, &present, decision).await
         }
-        Some("export") => data::export(visit, &present).await,
+        Some("export") => data::export::<D>(visit, &present).await,
         Some("delete-account") => delete::delete(visit, &present, &form).await,
         Some("password") => change_password(visit, &present, &form).await,
         _ => overview(visit, None).await,
@@ -295,7 +295,12 @@ async fn answer(visit: BrowserRequest, outcome: Result<&'static str, Failure>) -
 }
 
 async fn change_password(mut visit: BrowserRequest, present: &LoggedIn, form: &Params) -> Response {
-    let changed = try_change_password(&visit, present, form);
+    let fresh = freshness::of(&visit.context, present);
+    let users = &visit.context.realm.people.users;
+    if fresh.is_none() && !users.has_password(&present.user) {
+        return factors::ask_fresh(visit, present).await;
+    }
+    let changed = try_change_password(&visit, present, fresh.as_ref(), form);
     let event = about(&visit, present, "password");
     let changed = visit
         .context
@@ -316,10 +321,11 @@ async fn change_password(mut visit: BrowserRequest, present: &LoggedIn, form: &P
 
 /// Sets the new password and ends everything of the account, as every other way to a new password
 /// does: whoever changes it because somebody else was in must have them out. The person's own
-/// session begins anew, and is the answer.
+/// session begins again, and is the answer.
 async fn try_change_password(
     visit: &BrowserRequest,
     present: &LoggedIn,
+    fresh: Option<&Fresh<'_>>,
     form: &Params,
 ) -> Result<(User, Found), Failure> {
     let (realm, now) = (&visit.context.realm, visit.context.now());
@@ -353,13 +359,16 @@ async fn try_change_password(
             }
             PasswordVerdict::Busy => return Err(Failure::BUSY),
         }
-    } else if now.saturating_sub(present.found.row.auth_time) > RECENT {
+    } else if fresh.is_none() {
+        // A first password outlives the session.
         return Err(Failure::LoginRequired);
     }
     let phc = users.hash(Secret::new(new.to_owned())).await?;
     // Somebody else changed it since this page was read: then what was typed as the current one is
     // not.
-    let unchanged = |now: &User| now.password_changed_at == user.password_changed_at && now.enabled;
+    let unchanged = |read: &User| {
+        read.password_changed_at == user.password_changed_at && Entrance::Session.opens(read, now)
+    };
     let changed = realm
         .change_user_and_end_everything(&user.id, unchanged, |draft| {
             draft.set_password(Some(&phc), now);
@@ -369,6 +378,8 @@ async fn try_change_password(
     let settings = &visit.context.snapshot.settings;
     let row = &present.found.row;
     // A millisecond later than everything that has just ended.
-    let found = session::begin_anew(&*realm.store, settings, row, realm.now_ms() + 1).await?;
+    let now_ms = realm.now_ms() + 1;
+    let (store, issue_ms) = (&*realm.store, realm.issue_ms_at(now_ms));
+    let found = session::begin_anew(store, settings, row, now_ms, issue_ms).await?;
     Ok((user, found))
 }

@@ -6,6 +6,7 @@ use signet_store::StoreError;
 
 use super::{about, answer, factors, overview};
 use crate::browser_request::{BrowserRequest, LoggedIn};
+use crate::freshness;
 use crate::http::Response;
 use crate::interaction::Interaction;
 use crate::login::Failure;
@@ -41,15 +42,15 @@ pub(super) async fn add(
     interaction: &Interaction,
     form: &Params,
 ) -> Response {
-    if !factors::is_fresh(&visit, present) {
+    let Some(fresh) = freshness::of(&visit.context, present) else {
         return factors::ask_fresh(visit, present).await;
-    }
+    };
     let challenge = interaction.challenge.as_deref();
     let (Some(challenge), Some(_)) = (challenge, form.get("passkey")) else {
         return overview(visit, Some(Notice::Error(user_passkeys::NO_SCRIPT))).await;
     };
     let challenge = Challenge::of(challenge);
-    let added = user_passkeys::add(&visit, &present.user, &challenge, form);
+    let added = user_passkeys::add(&visit, &fresh, &challenge, interaction.ends_at, form);
     let event = about(&visit, present, "passkey-add");
     let audit = visit.context.realm.audit();
     let outcome = audit.act(event, added, Failure::code).await;

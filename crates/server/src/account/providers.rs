@@ -3,12 +3,13 @@
 use signet_oauth::params::Params;
 use signet_store::StoreError;
 
-use super::{RECENT, about, answer};
+use super::{about, answer, factors};
 use crate::browser_request::{BrowserRequest, LoggedIn};
+use crate::freshness;
 use crate::http::Response;
-use crate::login::{Failure, provider};
+use crate::login::{Failure, is_last_way, provider};
 use crate::page::{ProviderButton, ProviderLink};
-use signet_directory::User;
+use signet_directory::{CredentialKind, CredentialName, User};
 
 /// What begins the value of a button that links.
 pub(super) const LINK: &str = "provider-link:";
@@ -28,7 +29,11 @@ pub(super) async fn links(
             .get(&link.provider)
             .map_or_else(|| link.provider.clone(), |known| known.shown().to_owned()),
         name: link.name,
-        can_unlink: !provider::last_way(visit, user, &id),
+        can_unlink: !is_last_way(
+            visit,
+            user,
+            &CredentialName::new(CredentialKind::Provider, &id),
+        ),
         id,
     });
     Ok(shown.collect())
@@ -51,29 +56,23 @@ pub(super) fn others(visit: &BrowserRequest, user: &User) -> Vec<ProviderButton>
         .collect()
 }
 
-/// Whoever finds an open browser must not be able to keep the account.
-fn is_fresh(visit: &BrowserRequest, present: &LoggedIn) -> bool {
-    let at = present.found.row.auth_time;
-    visit.context.now().saturating_sub(at) <= RECENT
-}
-
 pub(super) async fn link(visit: BrowserRequest, present: &LoggedIn, decision: &str) -> Response {
-    if !is_fresh(&visit, present) {
-        return answer(visit, Err(Failure::LoginRequired)).await;
-    }
+    let Some(fresh) = freshness::of(&visit.context, present) else {
+        return factors::ask_fresh(visit, present).await;
+    };
     let name = decision.strip_prefix(LINK).unwrap_or_default();
-    match provider::begin_link(&visit, present, name).await {
+    match provider::begin_link(&visit, &fresh, name).await {
         Ok(url) => visit.redirect(&url),
         Err(failure) => answer(visit, Err(failure)).await,
     }
 }
 
 pub(super) async fn unlink(visit: BrowserRequest, present: &LoggedIn, form: &Params) -> Response {
-    if !is_fresh(&visit, present) {
-        return answer(visit, Err(Failure::LoginRequired)).await;
-    }
+    let Some(fresh) = freshness::of(&visit.context, present) else {
+        return factors::ask_fresh(visit, present).await;
+    };
     let id = form.get("link").unwrap_or_default();
-    let unlinked = provider::unlink(&visit, present, id);
+    let unlinked = provider::unlink(&visit, &fresh, id);
     let event = about(&visit, present, "provider-unlink");
     let unlinked = visit
         .context

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::http::{Context, Response};
 use http::{HeaderName, HeaderValue};
-use signet_audit::{Action, Event};
+use signet_audit::Action;
 use signet_oauth::dpop_policy::new_nonce;
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ async fn answer<I: Input, O: Output>(
     named: &[String],
 ) -> Result<Reply, Problem> {
     let admin = Admin::of_request(&context).await.inspect_err(|problem| {
-        let event = Event::new(Action::ADMIN, context.now_ms).request(context.request_id.as_str());
+        let event = context.event(Action::ADMIN);
         let event = event.operation(operation.facts().id);
         context.realm.audit().record(event.refused(problem.code()));
     })?;
@@ -55,6 +55,7 @@ async fn answer<I: Input, O: Output>(
         realm: Arc::clone(&context.realm),
         admin,
         request_id: context.request_id,
+        peer: context.peer,
         now_ms: context.now_ms,
     };
     let input = input::read(operation.facts().method, &mut context);

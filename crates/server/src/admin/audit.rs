@@ -128,9 +128,9 @@ pub(super) struct LineDocument {
     outcome: String,
     /// SHA-256 of the receipt, base64url.
     id: String,
-    /// `request_id`, `subject`, `client_id`, `jti`, `grant_id`, `sid`, `actors`, `agent_grants`,
-    /// `method`, `error`, `operation`, `target`, `scope`, `audience`, `count`, `since_ms`,
-    /// `segment`, `node`
+    /// `request_id`, `address`, `subject`, `client_id`, `jti`, `grant_id`, `sid`, `actors`,
+    /// `agent_grants`, `method`, `error`, `operation`, `target`, `target_name`, `scope`,
+    /// `audience`, `count`, `since_ms`, `segment`, `node`
     #[serde(flatten)]
     members: Map<String, Value>,
 }

@@ -1,18 +1,27 @@
 //! Who calls the admin API, and what they may.
 use super::{adapter::DPOP, problem::Problem};
-use crate::{http::Context, once, revoked::Index, state::Realm};
+use crate::{
+    access::{self, Entrance, KeptOut, Leave, Purpose, Wants},
+    http::Context,
+    once,
+    revoked::Index,
+    state::Realm,
+};
 use http::{StatusCode, header};
+use signet_directory::User;
 use signet_http::RequestId;
 use signet_jose::authorization::access_token;
 use signet_oauth::{
     access_token::{TokenLookup, TokenState, VerifiedAccessToken},
+    client::Client,
     decision::SingleUse,
     dpop_policy::check_presentation,
+    error::ErrorCode,
     params::Params,
     request::{self, PeerCertificate, Request},
     scope::{ADMIN, ADMIN_READ, ScopeSet},
 };
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 /// What an operation does, and so what its caller must be allowed. Each row says it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,6 +60,13 @@ impl Role {
             .map(|(_, role)| role)
     }
 
+    const fn scope(self) -> &'static str {
+        match self {
+            Role::Auditor => ADMIN_READ,
+            Role::Administrator => ADMIN,
+        }
+    }
+
     pub(super) const fn may(self, right: Right) -> bool {
         match (self, right) {
             (Role::Auditor, Right::Read) | (Role::Administrator, Right::Read | Right::Write) => {
@@ -73,6 +89,8 @@ pub(super) struct Acting {
     pub(super) realm: Arc<Realm>,
     pub(super) admin: Admin,
     pub(super) request_id: RequestId,
+    /// Where the request came from.
+    pub(super) peer: IpAddr,
     /// Unix milliseconds.
     pub(super) now_ms: u64,
 }
@@ -108,12 +126,45 @@ impl Admin {
             return Ok(Admin { who, role });
         };
         let users = &context.realm.people.users;
-        match users.by_id(user_id, context.now()).await? {
-            Some(user) if user.enabled && user.admin => Ok(Admin { who: user.id, role }),
-            Some(user) if user.enabled => Err(no_longer()),
-            Some(_) | None => Err(unauthorized("the user of this token is gone or disabled")),
+        let gone = || unauthorized("the user of this token is gone or disabled");
+        let user = users.by_id(user_id, context.now()).await?;
+        let user = user.ok_or_else(gone)?;
+        let scope = ScopeSet::parse(role.scope()).unwrap_or_default();
+        match person(context, Entrance::AdminApi, &user, (&facts, client, &scope)) {
+            Err(KeptOut::Rule(_)) => Err(Problem::new(
+                StatusCode::FORBIDDEN,
+                "access_denied",
+                "an access rule does not let this person in",
+            )),
+            Err(KeptOut::Nobody | KeptOut::Owed(_) | KeptOut::Class) => Err(gone()),
+            Ok(_) if user.admin => Ok(Admin { who: user.id, role }),
+            Ok(_) => Err(no_longer()),
         }
     }
+}
+
+/// Whether a person may have what their token is used for: this scope, by its client.
+pub(crate) fn person(
+    context: &Context,
+    entrance: Entrance,
+    user: &User,
+    (facts, client, scope): (&VerifiedAccessToken, &Client, &ScopeSet),
+) -> Result<Leave, KeptOut> {
+    let wants = Wants {
+        purpose: Purpose {
+            client: Some(client),
+            scope: Some(scope),
+            claims: None,
+        },
+        audience: &facts.audience,
+        ..Wants::default()
+    };
+    let asked = access::ask(context, entrance, user, &wants);
+    if let Err(KeptOut::Rule(rule)) = &asked {
+        let (who, code) = ((&*user.id, &*facts.client_id), ErrorCode::AccessDenied);
+        access::record(context, who, entrance.as_str(), code, rule.as_deref());
+    }
+    asked
 }
 
 /// The request's access token: one of this server, alive, presented as it is bound, and for this
@@ -150,9 +201,9 @@ pub(crate) async fn token_of(context: &Context) -> Result<Arc<VerifiedAccessToke
 fn check_token(
     context: &Context,
 ) -> Result<(Arc<VerifiedAccessToken>, Option<SingleUse>), Problem> {
-    let authorization = context
-        .header(header::AUTHORIZATION)
-        .ok_or_else(|| unauthorized("an access token with the scope signet:admin is needed"))?;
+    let authorization = context.header(header::AUTHORIZATION).ok_or_else(|| {
+        Problem::no_token("an access token with the scope signet:admin is needed")
+    })?;
     let (scheme, token) = access_token(authorization)
         .map_err(|_| unauthorized("the Authorization header is not Bearer or DPoP"))?;
     let (keyring, index) = (context.realm.keyring(), Index::of(&context.realm));
@@ -163,6 +214,7 @@ fn check_token(
         keys: &*context.snapshot.keys,
         revocations: &index,
         now_ms: context.now_ms,
+        issue_ms: context.issue_ms,
     };
     let facts = match rules.look_up(token) {
         TokenState::Valid(facts) => facts,

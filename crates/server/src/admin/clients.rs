@@ -264,6 +264,8 @@ async fn create(realm: Arc<Realm>, sent: Sent) -> Result<Created<Shown>, Problem
     client.revision = 1;
     read(&realm, &document, &mut client)?;
     let secret = complete_secrets(&realm, &mut client)?;
+    let name = client.client_name.as_deref().unwrap_or_default();
+    signet_audit::name_target(&client.client_id, name);
     let client = realm.insert_client(client).await?;
     Ok(Created(Shown { client, secret }))
 }
@@ -313,6 +315,8 @@ async fn remove(
     let id = &client.client_id;
     // Asked while the record counts: its tokens may live longer than everybody else's.
     let longest = realm.longest_refresh_token();
+    let name = client.client_name.as_deref().unwrap_or_default();
+    signet_audit::name_target(id, name);
     let removed = realm.remove_client(id, revision).await;
     removed.map_err(|error| written(error, id))?;
     // Without its record nothing new can be made: what was made until now ends.

@@ -13,6 +13,7 @@ use super::{
     users,
 };
 use crate::{
+    account::PersonData,
     agents::delegation_index::{self, HeldGrant, Holder},
     consent, grants, session,
     state::Realm,
@@ -32,7 +33,7 @@ pub(super) const OPERATIONS: &[&dyn Row] = &[
 
 /// Who reads it: the schema of attributes says what either may see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reader {
+enum Reader {
     /// The person.
     Person,
     /// An administrator or auditor.
@@ -41,7 +42,8 @@ pub(crate) enum Reader {
 
 /// Everything that is kept of a person, secrets aside. Times are Unix seconds.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct PersonData {
+#[schemars(rename = "PersonData")]
+struct PersonDocument {
     issuer: String,
     exported_at: u64,
     account: UserDocument,
@@ -122,7 +124,7 @@ impl DelegationDocument {
     }
 }
 
-async fn export(realm: Arc<Realm>, id: UserId) -> Result<Json<PersonData>, Problem> {
+async fn export(realm: Arc<Realm>, id: UserId) -> Result<Json<PersonDocument>, Problem> {
     let user = realm.people.users.by_id(&id.0, realm.now()).await?;
     let user = user.ok_or_else(Problem::not_found)?;
     person_data(&realm, user, Reader::Administrator)
@@ -134,11 +136,11 @@ async fn export(realm: Arc<Realm>, id: UserId) -> Result<Json<PersonData>, Probl
 ///
 /// # Errors
 /// The store's, and a directory's.
-pub(crate) async fn person_data(
+async fn person_data(
     realm: &Arc<Realm>,
     user: User,
     reader: Reader,
-) -> Result<PersonData, Problem> {
+) -> Result<PersonDocument, Problem> {
     let (store, now) = (&*realm.store, realm.now());
     let (users, snapshot) = (&realm.people.users, realm.snapshot());
     let schema = &snapshot.registry.people.attributes;
@@ -169,7 +171,7 @@ pub(crate) async fn person_data(
         delegations.push(DelegationDocument::new(&held, revoked));
     }
     let agents = agents::of_user(realm, &user.id).await?;
-    let mut data = PersonData {
+    let mut data = PersonDocument {
         issuer: snapshot.settings.issuer.clone(),
         exported_at: now,
         password_changed_at: user.password_changed_at,
@@ -192,4 +194,18 @@ pub(crate) async fn person_data(
         .unverified_attributes
         .retain(|name| shown(name));
     Ok(data)
+}
+
+/// The document of a person, for the person themselves.
+pub struct PersonExport;
+
+impl PersonData for PersonExport {
+    async fn document(realm: &Arc<Realm>, user: User) -> Result<Vec<u8>, &'static str> {
+        let data = person_data(realm, user, Reader::Person).await;
+        let data = data.map_err(|problem| problem.code())?;
+        serde_json::to_vec_pretty(&data).map_err(|error| {
+            tracing::error!(%error, "failed to write a person's data");
+            Problem::unavailable().code()
+        })
+    }
 }

@@ -62,6 +62,12 @@ struct ImportedDocument {
     expires_at: Option<u64>,
     #[serde(default)]
     created_at: Option<u64>,
+    /// Somebody was invited to take it over, and has not.
+    #[serde(default)]
+    awaits_person: bool,
+    /// The first login has to accept the terms.
+    #[serde(default)]
+    must_accept_terms: bool,
     /// The terms that the person has accepted.
     #[serde(default)]
     terms: Option<AcceptedTerms>,
@@ -91,13 +97,13 @@ fn yes() -> bool {
     true
 }
 
-/// What became of the accounts, in their order.
+/// The outcome of the accounts, in their order.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Results {
     results: Vec<ImportResult>,
 }
 
-/// What became of one account.
+/// The outcome of one account.
 #[derive(Serialize, JsonSchema)]
 struct ImportResult {
     outcome: Outcome,
@@ -172,6 +178,7 @@ async fn one(realm: &Realm, given: serde_json::Value) -> Result<Result<Imported,
         }
         Err(
             error @ (UserError::Username
+            | UserError::MixedScripts
             | UserError::Email
             | UserError::Profile
             | UserError::UsernameTaken
@@ -253,6 +260,8 @@ async fn checked(
         must_change_password: given.must_change_password,
         expires_at: given.expires_at,
         created_at: given.created_at,
+        invited: given.awaits_person,
+        must_accept_terms: given.must_accept_terms,
         terms: given.terms,
         profile: given.profile,
         groups,

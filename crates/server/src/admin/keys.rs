@@ -8,8 +8,8 @@ use super::{
     problem::Problem,
 };
 use crate::{
+    admin::sealing::rotate_sealing_key,
     keys::{KeyKind, KeysError},
-    rewrap::rotate_sealing_key,
     state::Realm,
 };
 use std::sync::Arc;

@@ -48,7 +48,7 @@ struct LogoutDocument {
     made_at: u64,
     /// How often it was sent.
     attempts: u32,
-    /// What came of the last attempt.
+    /// The result of the last attempt.
     #[serde(skip_serializing_if = "Option::is_none")]
     last: Option<String>,
     /// When it was last sent.

@@ -39,12 +39,13 @@ mod providers;
 mod resources;
 mod revocations;
 mod rules;
+pub mod sealing;
 mod sessions;
 mod users;
 mod words;
 
-pub(crate) use caller::token_of;
-pub(crate) use export::{Reader, person_data};
+pub(crate) use caller::{person, token_of};
+pub use export::PersonExport;
 pub(crate) use problem::Problem;
 pub(crate) use users::{hash as hash_password, remove as remove_user};
 

@@ -154,6 +154,12 @@ pub(super) struct UserDocument {
     /// The invitation that the person has not accepted yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) invitation: Option<Invitation>,
+    /// Somebody was invited to take the account over, and has not: its address opens nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) awaits_person: bool,
+    /// The next login has to accept the terms first, where there are any.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) must_accept_terms: bool,
     /// The terms that the person has accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) terms: Option<AcceptedTerms>,
@@ -202,6 +208,8 @@ impl UserDocument {
             must_change_password: user.must_change_password,
             expires_at: user.expires_at,
             invitation: user.invitation,
+            awaits_person: user.awaits_its_person(),
+            must_accept_terms: user.must_accept_terms,
             terms: user.terms,
             deletion: user.deletion,
             directory: user.link.map(|link| link.directory),
@@ -406,7 +414,7 @@ pub(super) struct Rotation {
     pub(super) standby_too: bool,
 }
 
-/// What was sealed anew.
+/// What was sealed again.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct SealingRotation {
     /// Signing keys.

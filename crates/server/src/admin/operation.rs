@@ -101,6 +101,7 @@ impl<I, O> Operation<I, O> {
         let audit = realm.audit();
         let event = Event::new(Action::ADMIN, acting.now_ms)
             .request(acting.request_id.as_str())
+            .address(acting.peer)
             .subject(who)
             .operation(facts.id)
             .target(target);
@@ -120,7 +121,7 @@ impl<I, O> Operation<I, O> {
                 let done = audit.act(event, work, Problem::code).await;
                 let result = done.as_ref().map_or_else(Problem::code, |_| "done");
                 let request_id = acting.request_id;
-                tracing::info!(%request_id, operation = facts.id, caller = who, result, "administration");
+                tracing::info!(%request_id, peer = %acting.peer, operation = facts.id, caller = who, result, "administration");
                 done
             }
         }

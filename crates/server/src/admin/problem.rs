@@ -29,6 +29,9 @@ pub(crate) struct Problem {
     /// What the operation needs (RFC 6750 section 3.1).
     #[serde(skip)]
     scope: Option<&'static str>,
+    /// The request shows no token at all.
+    #[serde(skip)]
+    without_token: bool,
 }
 
 impl Problem {
@@ -44,6 +47,15 @@ impl Problem {
             code,
             detail: detail.into(),
             scope: None,
+            without_token: false,
+        }
+    }
+
+    /// Nobody was named: 401.
+    pub(super) fn no_token(detail: &'static str) -> Problem {
+        Problem {
+            without_token: true,
+            ..Problem::new(StatusCode::UNAUTHORIZED, "invalid_token", detail)
         }
     }
 
@@ -139,6 +151,8 @@ impl Problem {
             StatusCode::UNAUTHORIZED if self.code == ErrorCode::InvalidDpopProof.as_str() => {
                 Some("DPoP error=\"invalid_dpop_proof\"".to_owned())
             }
+            // RFC 6750 section 3.1: who shows no token is told how, and of no error.
+            StatusCode::UNAUTHORIZED if self.without_token => Some("Bearer".to_owned()),
             StatusCode::UNAUTHORIZED => Some("Bearer error=\"invalid_token\"".to_owned()),
             StatusCode::FORBIDDEN => Some(match self.scope {
                 Some(scope) => format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\""),
@@ -212,6 +226,7 @@ impl From<UserError> for Problem {
                 Problem::unavailable()
             }
             UserError::Username
+            | UserError::MixedScripts
             | UserError::Email
             | UserError::Profile
             | UserError::TooManyCredentials

@@ -108,10 +108,10 @@ async fn end(realm: &Realm, wanted: &RevokeEverywhere) -> Result<Subject, Proble
     }
     let now_ms = realm.now_ms();
     let epoch_ms = match before {
-        None => now_ms,
+        None => realm.epoch_ms(),
         Some(before) => before.saturating_mul(1000).saturating_sub(1),
     };
-    if epoch_ms > now_ms {
+    if before.is_some() && epoch_ms > now_ms {
         return Err(Problem::invalid("before must not lie in the future"));
     }
     Ok(match (user, client, agent, delegation, session) {

@@ -12,6 +12,7 @@ use super::{
     problem::Problem,
 };
 use crate::invitation::{self, InvitationError};
+use crate::security_mail;
 use crate::state::{Realm, Snapshot};
 use http::StatusCode;
 use schemars::JsonSchema;
@@ -79,7 +80,7 @@ impl Members for UserFilter {
         ("login", "the one user of this name or address, whole"),
         (
             "search",
-            "only users whose name, address or full name has this in it, whatever its case",
+            "only users whose name, address, full, given or family name has this in it, whatever its case",
         ),
     ];
 
@@ -132,15 +133,25 @@ pub(super) fn document(user: User, snapshot: &Snapshot) -> UserDocument {
 /// Users that are read at once.
 pub(super) const READ_AT_ONCE: usize = 100;
 
+/// Who provisions often writes given and family name, and no full name: they are searched one by
+/// one and as people write them together, in either order.
 fn matches(user: &User, words: &str) -> bool {
-    [
+    let profile = &user.profile;
+    let own = [
         Some(&user.username),
         user.email.as_ref(),
-        user.profile.name.as_ref(),
-    ]
-    .into_iter()
-    .flatten()
-    .any(|text| text.to_lowercase().contains(words))
+        profile.name.as_ref(),
+        profile.given_name.as_ref(),
+        profile.family_name.as_ref(),
+    ];
+    let together = match (&profile.given_name, &profile.family_name) {
+        (Some(given), Some(family)) => {
+            [format!("{given} {family}"), format!("{family} {given}")].to_vec()
+        }
+        (Some(_) | None, None) | (None, Some(_)) => Vec::new(),
+    };
+    let mut all = own.into_iter().flatten().chain(&together);
+    all.any(|text| text.to_lowercase().contains(words))
 }
 
 /// Hashes a new password, if the policy allows it.
@@ -177,8 +188,9 @@ async fn create(
         must_change_password: wanted.temporary,
         expires_at: wanted.expires_at,
         admin: wanted.admin,
-        terms: None,
         profile: wanted.profile,
+        by_administrator: true,
+        ..NewUser::default()
     };
     let user = realm.people.users.create(new, realm.now()).await?;
     if let Some(at) = user.expires_at {
@@ -189,7 +201,10 @@ async fn create(
 
 async fn read(realm: &Realm, id: &str) -> Result<StoredUser, Problem> {
     let found = realm.people.users.found(id, realm.now()).await?;
-    found.ok_or_else(Problem::not_found)
+    let found = found.ok_or_else(Problem::not_found)?;
+    // What the operation then changes is recorded with the name, too.
+    signet_audit::name_target(id, &found.user.username);
+    Ok(found)
 }
 
 async fn shown(realm: &Realm, id: &str) -> Result<Revised<UserDocument>, Problem> {
@@ -206,11 +221,18 @@ async fn show(realm: Arc<Realm>, id: UserId) -> Result<Revised<UserDocument>, Pr
 
 async fn replace(
     realm: Arc<Realm>,
-    (id, Revision(revision), Json(wanted)): (UserId, Revision, Json<UserChange>),
+    ((id, Query(insists)), Revision(revision), Json(wanted)): (
+        (UserId, Query<Insists>),
+        Revision,
+        Json<UserChange>,
+    ),
 ) -> Result<Revised<UserDocument>, Problem> {
     let found = read(&realm, &id.0).await?;
     if revision != found.version {
         return Err(Problem::changed());
+    }
+    if !wanted.admin || !wanted.enabled {
+        keeps_an_administrator(&realm, &found.user, &insists).await?;
     }
     // Whoever is to be disabled is ended also where they were disabled before: an earlier call may
     // have got only so far. Tokens say what their holder might do when they were made: they end
@@ -336,7 +358,62 @@ async fn change_roles(
     shown(&realm, &id.0).await
 }
 
-async fn remove_one(realm: Arc<Realm>, id: UserId) -> Result<(), Problem> {
+/// Whether the caller knows that nobody may administer afterwards.
+struct Insists(bool);
+
+impl Members for Insists {
+    const MEMBERS: &'static [(&'static str, &'static str)] = &[(
+        "last_administrator",
+        "true: also where no account that may administer is left",
+    )];
+
+    fn parse<'a>(member: impl Fn(&str) -> Option<&'a str>) -> Result<Insists, Problem> {
+        match member("last_administrator") {
+            None | Some("false") => Ok(Insists(false)),
+            Some("true") => Ok(Insists(true)),
+            Some(_) => Err(Problem::invalid("last_administrator is true or false")),
+        }
+    }
+}
+
+/// Refuses what would leave no account that may administer: only a client, or a command without a
+/// server, could make one again.
+async fn keeps_an_administrator(
+    realm: &Realm,
+    user: &User,
+    Insists(insists): &Insists,
+) -> Result<(), Problem> {
+    let now = realm.now();
+    let may = |user: &User| {
+        let lives = user.expires_at.is_none_or(|end| end > now);
+        user.admin && user.enabled && user.deletion.is_none() && lives
+    };
+    if *insists || !may(user) {
+        return Ok(());
+    }
+    let mut after: Option<String> = None;
+    loop {
+        let users = &realm.people.users;
+        let read = users.list(after.as_deref(), READ_AT_ONCE, now).await?;
+        if read.iter().any(|other| other.id != user.id && may(other)) {
+            return Ok(());
+        }
+        if read.len() < READ_AT_ONCE {
+            return Err(Problem::conflict(
+                "last_administrator",
+                "this is the last account that may administer: make another one first, or insist with last_administrator",
+            ));
+        }
+        after = read.last().map(|user| user.id.clone());
+    }
+}
+
+async fn remove_one(
+    realm: Arc<Realm>,
+    (id, Query(insists)): (UserId, Query<Insists>),
+) -> Result<(), Problem> {
+    let user = read(&realm, &id.0).await?.user;
+    keeps_an_administrator(&realm, &user, &insists).await?;
     remove(&realm, &id.0).await
 }
 
@@ -345,7 +422,12 @@ pub(crate) async fn remove(realm: &Realm, id: &str) -> Result<(), Problem> {
     Ok(realm.remove_user(id).await?)
 }
 
-async fn ask_deletion(realm: Arc<Realm>, id: UserId) -> Result<Revised<UserDocument>, Problem> {
+async fn ask_deletion(
+    realm: Arc<Realm>,
+    (id, Query(insists)): (UserId, Query<Insists>),
+) -> Result<Revised<UserDocument>, Problem> {
+    let user = read(&realm, &id.0).await?.user;
+    keeps_an_administrator(&realm, &user, &insists).await?;
     realm.ask_deletion(&id.0).await?;
     shown(&realm, &id.0).await
 }
@@ -370,10 +452,8 @@ async fn set_email(
     realm: Arc<Realm>,
     (id, Json(wanted)): (UserId, Json<EmailChange>),
 ) -> Result<Revised<UserDocument>, Problem> {
-    let (users, email) = (&realm.people.users, wanted.email.as_deref());
-    users
-        .set_email(&id.0, email, wanted.verified, realm.now())
-        .await?;
+    let email = wanted.email.as_deref();
+    security_mail::set_email(&realm, &id.0, email, wanted.verified).await?;
     shown(&realm, &id.0).await
 }
 
@@ -436,7 +516,12 @@ async fn enable(realm: Arc<Realm>, id: UserId) -> Result<Revised<UserDocument>, 
     shown(&realm, &id.0).await
 }
 
-async fn disable(realm: Arc<Realm>, id: UserId) -> Result<Revised<UserDocument>, Problem> {
+async fn disable(
+    realm: Arc<Realm>,
+    (id, Query(insists)): (UserId, Query<Insists>),
+) -> Result<Revised<UserDocument>, Problem> {
+    let user = read(&realm, &id.0).await?.user;
+    keeps_an_administrator(&realm, &user, &insists).await?;
     end_with(&realm, &id.0, |draft| draft.user.enabled = false).await?;
     shown(&realm, &id.0).await
 }

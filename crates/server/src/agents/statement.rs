@@ -77,6 +77,34 @@ pub async fn revoke(
     store.commit(Change::new(put), now).await.map(|_| ())
 }
 
+/// When somebody revoked this target by a signature, Unix seconds, where that is kept until `end`
+/// (Unix seconds; none: for ever).
+///
+/// # Errors
+/// The store's, and a row that cannot be read.
+pub async fn signed_at(
+    store: &dyn Store,
+    target: Target,
+    by: AgentId,
+    end: Option<u64>,
+    now: u64,
+) -> Result<Option<u64>, StoreError> {
+    let partition = partition_of(target);
+    let key = Key::with_sort(Table::AgentStatement, partition, by.0.to_vec());
+    let Some(found) = store.get(&key, now).await? else {
+        return Ok(None);
+    };
+    let row: Row =
+        serde_json::from_slice(&found.value).map_err(|_| corrupt("an agent's revocation"))?;
+    let lasts = match (found.end, end) {
+        (None, _) => true,
+        (Some(kept), Some(end)) => kept >= end,
+        (Some(_), None) => false,
+    };
+    let holds = lasts && row.authority == Authority::Signature && row.object.is_some();
+    Ok(holds.then_some(row.at))
+}
+
 fn put(target: Target, said: Said, object: Option<&[u8]>, end: Option<u64>) -> Op {
     let row = Row {
         authority: said.authority,
@@ -201,7 +229,8 @@ fn declarations_of(agent: AgentId) -> Vec<u8> {
     partition
 }
 
-/// Keeps a declaration of refusal whose signature held. False: the agent has as many as are kept.
+/// Keeps a declaration of refusal whose signature held; one that is there stays as it is. False:
+/// the agent has as many as are kept.
 ///
 /// # Errors
 /// The store's.
@@ -213,7 +242,10 @@ pub async fn declare(
     let agent = declaration.body().by.agent;
     let known = declarations(store, agent, now).await?;
     let id: Hash = declaration.id();
-    if known.len() >= MAX_DECLARATIONS && !known.iter().any(|known| known.id() == id) {
+    if known.iter().any(|known| known.id() == id) {
+        return Ok(true);
+    }
+    if known.len() >= MAX_DECLARATIONS {
         return Ok(false);
     }
     let put = Op::Put {

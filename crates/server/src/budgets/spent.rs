@@ -2,14 +2,11 @@
 //! counted something, so that many nodes have one budget together, approximately. What is told is
 //! added to the window that the listener is in, never above the budget, so it takes no more memory
 //! than what is counted at home; what is lost on the way is not counted elsewhere.
-use super::{Budgets, Counter, TABLE, Window};
+use super::{Budgets, MAX_CALLERS, TABLE, lock};
 use serde::{Deserialize, Serialize};
 use std::{
     net::IpAddr,
-    sync::{
-        PoisonError,
-        atomic::Ordering::{Relaxed, SeqCst},
-    },
+    sync::atomic::Ordering::{Relaxed, SeqCst},
 };
 
 /// Most counts that are told at once; further ones are told next
@@ -97,10 +94,11 @@ impl Budgets {
             let mut window = lock(counter);
             window.roll(row.window, now);
             match payer {
-                Payer::Address(address) if window.total < most => {
+                Payer::Address(address)
+                    if window.total < most && window.callers.len() < MAX_CALLERS =>
+                {
                     window.total = window.total.saturating_add(*count);
-                    let of_address = window.addresses.entry(*address).or_default();
-                    *of_address = of_address.saturating_add(*count);
+                    window.add_network(*address, *count);
                 }
                 Payer::Host(host) if window.hosts.len() < most as usize => {
                     let of_host = window.hosts.entry(host.clone()).or_default();
@@ -111,13 +109,6 @@ impl Budgets {
             }
         }
     }
-}
-
-fn lock(counter: &Counter) -> std::sync::MutexGuard<'_, Window> {
-    counter
-        .window
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -145,7 +136,7 @@ mod tests {
     }
 
     fn spend(node: &Budgets, peer: &str, now: u64) -> bool {
-        let peer = peer.parse().expect("an address");
+        let peer: IpAddr = peer.parse().expect("an address");
         node.spend(Act::Registration, peer, now).is_ok()
     }
 
@@ -168,7 +159,7 @@ mod tests {
             tell(&nodes, round);
         }
         assert!((50..60).contains(&granted), "{granted}");
-        // A new window begins anew on all.
+        // A new window begins again on all.
         assert!(nodes.iter().all(|node| spend(node, PEER, 2_000)));
     }
 
@@ -179,7 +170,7 @@ mod tests {
         let mut granted = 0;
         for round in 0..60_u8 {
             for (place, node) in nodes.iter().enumerate() {
-                let peer = format!("198.51.{place}.{round}")
+                let peer: IpAddr = format!("198.51.{place}.{round}")
                     .parse()
                     .expect("an address");
                 granted += usize::from(node.spend_at(Act::Fetch, peer, url, 1).is_ok());
@@ -209,7 +200,7 @@ mod tests {
         // Who hears it holds no more than its own budget.
         two.hear_spent(&first, 1);
         let window = lock(&two.counters[Act::Registration as usize]);
-        assert!(window.addresses.len() <= 100, "{}", window.addresses.len());
+        assert!(window.callers.len() <= 100, "{}", window.callers.len());
         drop(window);
         // A row of a later version is passed over, and more than may be told is none.
         two.hear_spent(&[Spent(99, Payer::Host("a".into()), 1)], 1);

@@ -112,9 +112,12 @@ async fn act(context: &Context, statement: Statement) -> Result<Vec<u8>, OAuthEr
             let event = event.subject(&by).target(&id);
             let ended =
                 realm.end_of_agents(said.target, said.by.agent, Authority::Signature, object);
-            let ended = realm.audit().act(event, ended, code).await;
+            // A statement carries no nonce: whoever has seen it may send it again.
+            let ended = realm.audit().act_counted(event, ended, code).await;
             let ended = ended.map_err(|error| told(context, error))?;
-            tracing::info!(target: "signet::agents", request_id = %context.request_id, by = %said.by.agent, revocation = %revocation.id(), grants = ended.grants, "a revocation arrived");
+            if ended.said_first {
+                tracing::info!(target: "signet::agents", request_id = %context.request_id, by = %said.by.agent, revocation = %revocation.id(), grants = ended.grants, "a revocation arrived");
+            }
             json!({
                 "id": id,
                 "type": "revocation",
@@ -134,7 +137,7 @@ async fn act(context: &Context, statement: Statement) -> Result<Vec<u8>, OAuthEr
                     Err(error) => Err(error.into()),
                 }
             };
-            let kept = realm.audit().act(event, kept, code).await;
+            let kept = realm.audit().act_counted(event, kept, code).await;
             kept.map_err(|error| match error {
                 AgentError::TooMany => {
                     OAuthError::invalid_request("the agent has as many declarations as are kept")

@@ -7,8 +7,8 @@
 
 use http::StatusCode;
 use signet_oauth::authorize::{
-    self, AuthorizationRequest, AuthorizeError, CodeIds, Entry, Facts, Granted, LookedUp, Needs,
-    Pushed, ReturnTo, Step,
+    self, AuthorizationRequest, AuthorizeError, CodeIds, Facts, Granted, LookedUp, Needs, Pushed,
+    ReturnTo, Step,
     response::{self, Response as Answer},
 };
 use signet_oauth::client::Client;
@@ -18,18 +18,17 @@ use signet_oauth::id::{CodeId, GrantId};
 use signet_oauth::params::Params;
 use signet_oauth::scope::ScopeSet;
 use signet_oauth::session::Consent;
-use signet_oauth::{access_rules::Origin, target, userinfo};
+use signet_oauth::{target, userinfo};
 use signet_store::{Change, Key, Op, Outcome, StoreError, Table, moment::at_one_moment};
 use std::pin::pin;
 
 use super::rules;
-use crate::access;
-use crate::browser_request::{BrowserRequest, error_page, face_of};
+use crate::access::{self, Purpose, Wants};
+use crate::browser_request::{BrowserRequest, LoggedIn, error_page, face_of};
 use crate::browser_state;
 use crate::consent;
 use crate::http::{Context, Response};
 use crate::interaction::{self, Goal, Interaction, Page};
-use crate::login::policy::{self, Purpose};
 use crate::login::second::{self, StepUp};
 use crate::login::{flow, provider};
 use crate::page::words::{host_of, name_of, scope_lines};
@@ -153,7 +152,7 @@ fn error_answer(
     error: &OAuthError,
 ) -> Response {
     let back = response::error(to, error, &context.snapshot.settings.issuer);
-    let vouched_for = client.is_some_and(|client| client.registration_token_hash.is_none());
+    let vouched_for = client.is_some_and(Client::is_vouched_for);
     if vouched_for || context.header("sec-fetch-dest") == Some("iframe") {
         return answer(t, back);
     }
@@ -205,12 +204,11 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
     let purpose = Purpose {
         client: Some(&client),
         scope: Some(&request.scope),
+        claims: request.claims.as_ref(),
     };
     let user = present.as_ref().map(|present| &present.user);
-    let required = policy::classes(&visit.context, purpose, user);
-    let access = snapshot.registry.access(snapshot.settings.access);
-    let person = present.as_ref().filter(|_| !access.is_open());
-    let held = person.map(|present| present.user.holdings());
+    let required = access::classes(&visit.context, purpose, user);
+    let held = access::held(&snapshot, user);
     let audience = target::audience_of(&snapshot.settings, &request.resources);
     let step = authorize::decide(
         &request,
@@ -225,12 +223,7 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
             is_admin: present.as_ref().is_some_and(|present| present.user.admin),
             progress: interaction.progress(row, consented),
             registry: &snapshot.registry,
-            entry: held.as_ref().map(|held| Entry {
-                access,
-                held,
-                audience: &audience,
-                origin: Origin::Address(visit.context.peer),
-            }),
+            entry: access::entry(&snapshot, held.as_ref(), &audience, visit.context.peer),
             now,
         },
     );
@@ -247,7 +240,11 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
                 return provider::begin(visit, interaction, &name, "").await;
             }
             let asked = acr.is_some() && interaction.step_up;
-            match second::step_up(&visit, &interaction) {
+            let step_up = match second::step_up(&visit, &interaction).await {
+                Ok(step_up) => step_up,
+                Err(error) => return visit.unavailable(&error),
+            };
+            match step_up {
                 StepUp::Page if asked => second::show(visit, interaction, None).await,
                 StepUp::Unreachable if asked => {
                     let error = second::unreachable();
@@ -393,6 +390,7 @@ async fn grant(
         id: CodeId::new(signet_crypto::random::bytes()),
         grant_id: GrantId::new(signet_crypto::random::id()),
         now_ms: context.now_ms,
+        issue_ms: context.issue_ms,
     };
     let settings = &context.snapshot.settings;
     let code = granted.code(ids, settings).seal(&context.realm.keyring());
@@ -555,7 +553,7 @@ pub async fn submit_page(
         (Page::Select, "other") => flow::show(visit, interaction, None),
         (Page::Consent, "allow") if shown => {
             let event = about(&visit, &request).action(Action::CONSENT).approved();
-            let remembered = remember(&visit, &request, &present.user);
+            let remembered = remember(&visit, &request, &present);
             let failed = |_: &StoreError| "temporarily_unavailable";
             match visit
                 .context
@@ -576,15 +574,27 @@ pub async fn submit_page(
 async fn remember(
     visit: &BrowserRequest,
     request: &AuthorizationRequest,
-    user: &signet_directory::User,
+    LoggedIn { found, user }: &LoggedIn,
 ) -> Result<(), StoreError> {
     let may = request.scope.of_person(user.admin);
-    let registry = &visit.context.snapshot.registry;
-    let claims = request
-        .claims
-        .as_ref()
-        .zip(registry.clients.get(&request.client_id))
-        .map(|(claims, client)| userinfo::claims_beyond_scope(claims, &may, registry, client))
+    let snapshot = &visit.context.snapshot;
+    let registry = &snapshot.registry;
+    let client = registry.clients.get(&request.client_id);
+    let client = client.map(|client| &**client);
+    let wants = Wants {
+        purpose: Purpose {
+            client,
+            scope: Some(&may),
+            claims: request.claims.as_ref(),
+        },
+        audience: &target::audience_of(&snapshot.settings, &request.resources),
+        shown: Some(&found.row.methods()),
+        classes: &[],
+    };
+    // What the page has shown, and no more.
+    let claims = access::allowed_claims(&visit.context, user, &wants)
+        .zip(client)
+        .map(|(claims, client)| userinfo::claims_beyond_scope(&claims, &may, registry, client))
         .unwrap_or_default();
     let context = &visit.context;
     let store = &*context.realm.store;

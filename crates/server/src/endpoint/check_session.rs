@@ -6,9 +6,14 @@ use http::{HeaderValue, StatusCode, header};
 use crate::cookie::Cookie;
 use crate::http::{Context, Response, context::path_of, response};
 use crate::page;
+use crate::state::Claim;
 
 /// GET.
 pub(super) async fn show(context: Context) -> Response {
+    // The page says `unchanged` by what the browser holds: not where nobody could say otherwise.
+    if let Err(mute) = context.realm.may_speak(Claim::NotRevoked) {
+        return response::text(StatusCode::SERVICE_UNAVAILABLE, format!("{}\n", mute.why()));
+    }
     let base = path_of(&context.snapshot.settings.issuer);
     let cookie = Cookie::State.name(context.realm.id());
     let mut response = response::html(StatusCode::OK, page::check_session(base, &cookie));

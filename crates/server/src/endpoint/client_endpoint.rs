@@ -331,11 +331,9 @@ impl ClientRequest {
             return self.refuse(error);
         }
         let realm = &self.context.realm;
-        let budget = realm
-            .people
-            .limits
-            .of_address(Kind::ClientSecret, self.context.peer);
-        match attempts::count(&*realm.store, &budget, self.now()).await {
+        let limits = &realm.people.limits;
+        let budgets = limits.of_networks(Kind::ClientSecret, self.context.peer);
+        match attempts::count_all(&*realm.store, &budgets, self.now()).await {
             Err(Refused::TooMany { retry_after }) => {
                 let mut answer = self.refuse(error);
                 *answer.status_mut() = StatusCode::TOO_MANY_REQUESTS;

@@ -5,8 +5,7 @@
 //! (known fault A2). The page that asks is bound to that session, and to the code that it shows.
 
 use http::StatusCode;
-use signet_oauth::access_rules::Origin;
-use signet_oauth::authorize::{self, Entry, acr};
+use signet_oauth::authorize::{self, acr};
 use signet_oauth::device_authorization::{
     DeviceRecord, DeviceState, display_user_code, normalize_user_code,
 };
@@ -15,12 +14,11 @@ use signet_oauth::params::Params;
 use signet_oauth::target;
 use signet_store::{Change, Key, Op, Outcome, Row, StoreError, Table};
 
-use crate::access;
+use crate::access::{self, Entrance, KeptOut, Leave, Purpose, Wants};
 use crate::attempts::{self, Budget, Kind, Refused};
 use crate::browser_request::{BrowserRequest, LoggedIn};
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Interaction, Page};
-use crate::login::policy::{self, Purpose};
 use crate::login::{flow, second};
 use crate::page::words::{name_of, scope_lines};
 use crate::page::{self, Notice};
@@ -111,13 +109,12 @@ async fn waiting(
     Ok(waits.then_some((record, row)))
 }
 
-fn budgets(visit: &BrowserRequest) -> [Budget; 2] {
+fn budgets(visit: &BrowserRequest) -> Vec<Budget> {
     let limits = &visit.context.realm.people.limits;
     let user = visit.present().map_or("", |present| &present.user.id);
-    [
-        limits.of_account(Kind::UserCode, user, None),
-        limits.of_address(Kind::UserCode, visit.context.peer),
-    ]
+    let mut budgets = limits.of_networks(Kind::UserCode, visit.context.peer);
+    budgets.push(limits.of_account(Kind::UserCode, user, None));
+    budgets
 }
 
 async fn confirm(visit: BrowserRequest, form: &Params) -> Response {
@@ -156,8 +153,9 @@ async fn confirm(visit: BrowserRequest, form: &Params) -> Response {
     let purpose = Purpose {
         client: Some(&client),
         scope: Some(&record.scope),
+        claims: None,
     };
-    let required = policy::classes(&visit.context, purpose, Some(&present.user));
+    let required = access::classes(&visit.context, purpose, Some(&present.user));
     let methods = present.found.row.methods();
     if required.iter().any(|class| !acr::holds(class, &methods)) {
         // What is missing first; then the device is asked about again.
@@ -254,31 +252,48 @@ async fn decide(
     }
 }
 
-/// Whether access rules let this person in on the device, and the rule that decided. A code that
-/// nobody waits with any more is found out later.
+/// Whether this person may let the device in, and the rule that decided. A code that nobody waits
+/// with any more is found out later.
 async fn may(
     visit: &BrowserRequest,
     present: &LoggedIn,
     code: &str,
 ) -> Result<(bool, Option<String>), StoreError> {
-    let snapshot = &visit.context.snapshot;
-    let access = snapshot.registry.access(snapshot.settings.access);
-    if access.is_open() {
-        return Ok((true, None));
-    }
     let Some((record, _)) = waiting(visit, code).await? else {
         return Ok((true, None));
     };
-    let entry = Entry {
-        access,
-        held: &present.user.holdings(),
-        audience: &target::audience_of(&snapshot.settings, &record.resources),
-        origin: Origin::Address(visit.context.peer),
-    };
-    let session = present.found.row.facts();
+    match ask(visit, present, &record) {
+        Ok(leave) => Ok((true, leave.rule().map(str::to_owned))),
+        Err(KeptOut::Rule(rule)) => Ok((false, rule)),
+        // The policy has changed since the page was shown: the change finds the same.
+        Err(KeptOut::Nobody | KeptOut::Owed(_) | KeptOut::Class) => Ok((true, None)),
+    }
+}
+
+fn ask(
+    visit: &BrowserRequest,
+    present: &LoggedIn,
+    record: &DeviceRecord,
+) -> Result<Leave, KeptOut> {
+    let snapshot = &visit.context.snapshot;
     let scope = record.scope.of_person(present.user.admin);
-    let verdict = entry.decide(&record.client_id, &session, &scope, visit.context.now());
-    Ok((verdict.allowed, verdict.rule.map(str::to_owned)))
+    let client = snapshot.registry.clients.get(&record.client_id);
+    let wants = Wants {
+        purpose: Purpose {
+            client: client.map(|client| &**client),
+            scope: Some(&scope),
+            claims: None,
+        },
+        audience: &target::audience_of(&snapshot.settings, &record.resources),
+        shown: Some(&present.found.row.methods()),
+        classes: &[],
+    };
+    access::ask(
+        &visit.context,
+        Entrance::DeviceApproval,
+        &present.user,
+        &wants,
+    )
 }
 
 /// Writes the answer over the waiting record. A poll that was faster only moved the time of the
@@ -295,29 +310,13 @@ async fn write(visit: &BrowserRequest, code: &str, allow: bool) -> Result<bool, 
         };
         let next = if allow {
             let session = present.found.row.facts();
-            let client = context
-                .snapshot
-                .registry
-                .client(&record.client_id, context.now());
-            let purpose = Purpose {
-                client: client.map(|client| &**client),
-                scope: Some(&record.scope),
-            };
-            let required = policy::classes(context, purpose, Some(&present.user));
-            if required
-                .iter()
-                .any(|class| !acr::holds(class, &session.methods))
-            {
-                // The policy has changed since the page was shown.
+            if ask(visit, present, &record).is_err() {
                 return Ok(false);
             }
             let grant_id = signet_crypto::random::id();
-            record.approve(
-                &session,
-                present.user.admin,
-                GrantId::new(grant_id),
-                context.now_ms,
-            )
+            let (grant_id, admin) = (GrantId::new(grant_id), present.user.admin);
+            let approved = record.approve(&session, admin, grant_id, context.now_ms);
+            approved.map(|approved| approved.bearing(context.issue_ms))
         } else {
             record.deny(context.now())
         };

@@ -54,9 +54,20 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
             }],
         };
         let committed = call.context.realm.store.commit(change, call.now());
-        let (committed, _) = audit::with_record(call.event(Action::DEVICE), committed).await;
+        let event = call.event(Action::DEVICE);
+        let is_public = client.is_public();
+        let committed = match is_public {
+            // Whoever knows a public client's id may ask for the next code.
+            true => committed.await,
+            false => audit::with_record(event, committed).await.0,
+        };
         match committed {
-            Ok(Outcome::Done { .. }) => return Ok(answer.to_json()),
+            Ok(Outcome::Done { .. }) => {
+                if is_public {
+                    call.context.realm.audit().record_counted(event);
+                }
+                return Ok(answer.to_json());
+            }
             Ok(Outcome::Refused(_)) => {}
             Err(error) => return Err(call.store_failed(&error)),
         }

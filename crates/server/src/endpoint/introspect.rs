@@ -2,6 +2,7 @@
 //! of claims says something of their person; one read for refresh tokens.
 use super::client_endpoint::ClientRequest;
 use crate::{
+    access::Entrance,
     http::{Context, Response, response},
     issue,
     once::{Family, family_key},
@@ -87,7 +88,7 @@ async fn said(call: &ClientRequest, found: &Introspection) -> Result<Mapped, OAu
     };
     let users = &call.context.realm.people.users;
     match users.by_id(sub, call.now()).await {
-        Ok(Some(user)) if user.enabled => {
+        Ok(Some(user)) if Entrance::Introspection.opens(&user, call.now()) => {
             Ok(mapped(registry, about, target, &user.claims(), Room::JSON))
         }
         Ok(_) => Ok(Mapped::default()),

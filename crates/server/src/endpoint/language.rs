@@ -29,7 +29,7 @@ pub(super) async fn submit(mut context: Context) -> Response {
     }
 }
 
-/// Shows again what comes next. What was begun and not finished (a mailed code) is begun anew.
+/// Shows again what comes next. What was begun and not finished (a mailed code) is begun again.
 async fn go_on(visit: BrowserRequest, interaction: Interaction) -> Response {
     match &interaction.goal {
         Goal::Authorize(_) => authorize::proceed(visit, interaction, false).await,

@@ -26,9 +26,10 @@ mod token;
 mod upstream_exchange;
 mod userinfo;
 
+use crate::admin::PersonExport;
 use crate::http::{RouteFacts, Router};
 use crate::login::link;
-use crate::{account, deletion, invitation, recover, sign_up};
+use crate::{account, deletion, invitation, keep_account, recover, sign_up};
 use signet_oauth::endpoint::{ENDPOINTS, Endpoint, EndpointId, Method};
 
 /// Adds every endpoint of the protocol's table: its path, methods, CORS and mTLS alias come from
@@ -43,6 +44,7 @@ pub fn routes(router: &mut Router) {
         *router.facts(endpoint.path) = RouteFacts {
             cors: endpoint.cors,
             mtls: endpoint.mtls_alias,
+            always: false,
         };
         let answered = router.find(endpoint.path).map(|(route, _)| route.methods());
         let listed: Vec<http::Method> = endpoint.methods.iter().map(|m| method(*m)).collect();
@@ -73,7 +75,7 @@ fn pages(router: &mut Router) {
         .get(link::PATH, link::show)
         .post("/language", language::submit)
         .get("/account", account::show)
-        .post("/account", account::submit)
+        .post("/account", account::submit::<PersonExport>)
         .get("/providers/{provider}/callback", providers::show)
         .post("/providers/{provider}/callback", providers::submit)
         .post(
@@ -83,8 +85,8 @@ fn pages(router: &mut Router) {
         .get("/providers/{provider}/logged-out", logout::back)
         .get("/account/recover", recover::show)
         .post("/account/recover", recover::submit)
-        .get(deletion::PATH, deletion::show)
-        .post(deletion::PATH, deletion::submit)
+        .get(deletion::PATH, keep_account::show)
+        .post(deletion::PATH, keep_account::submit)
         .get(sign_up::PATH, sign_up::show)
         .post(sign_up::PATH, sign_up::submit)
         .get(invitation::PATH, invitation::show)

@@ -5,7 +5,8 @@ use crate::http::{Context, Response, response};
 use http::StatusCode;
 use signet_audit::Action;
 use signet_oauth::id::PushedId;
-use signet_oauth::{dpop_policy, endpoint::EndpointId, error::OAuthError, par};
+use signet_oauth::{client::Client, dpop_policy, endpoint::EndpointId, error::OAuthError, par};
+use std::sync::Arc;
 
 pub(super) async fn handle(context: Context) -> Response {
     let call = match ClientRequest::read(context, EndpointId::Par).await {
@@ -13,9 +14,13 @@ pub(super) async fn handle(context: Context) -> Response {
         Err(answer) => return *answer,
     };
     match answer(&call).await {
-        Ok(body) => {
-            let event = call.event(Action::PUSHED);
-            call.context.realm.audit().record(event);
+        Ok((client, body)) => {
+            let (audit, event) = (call.context.realm.audit(), call.event(Action::PUSHED));
+            // Nothing is kept of it, and whoever knows a public client's id may push again.
+            match client.is_public() {
+                true => audit.record_counted(event),
+                false => audit.record(event),
+            }
             let mut answer = response::json(StatusCode::CREATED, body);
             call.add_next_nonce(&mut answer);
             answer
@@ -24,7 +29,7 @@ pub(super) async fn handle(context: Context) -> Response {
     }
 }
 
-async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
+async fn answer(call: &ClientRequest) -> Result<(Arc<Client>, Vec<u8>), OAuthError> {
     let client = call.authenticate().await?.client;
     call.spend(Act::PushedRequest, &client)?;
     let request = call.request();
@@ -36,6 +41,7 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
     }
     let jkt = possession.as_ref().map(|p| p.jkt.as_str());
     let id = signet_crypto::random::bytes();
-    call.decide(|rules| par::push(&call.params, &client, jkt, PushedId::new(id), rules))
-        .map(|pushed| pushed.to_json())
+    let pushed =
+        call.decide(|rules| par::push(&call.params, &client, jkt, PushedId::new(id), rules))?;
+    Ok((client, pushed.to_json()))
 }

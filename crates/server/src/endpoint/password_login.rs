@@ -6,23 +6,26 @@
 //! is JSON, so no page of another site can send it unasked.
 use super::client_endpoint::store_failed;
 use crate::{
+    access::{self, Entrance, KeptOut, Leave, Owed, Purpose, Wants},
     browser_request::BrowserRequest,
     http::{Context, Response, response},
     issue,
-    login::policy::{self, Purpose},
     login::{Failure, flow, password, second, totp},
+    metrics,
     revoked::Index,
 };
 use http::{HeaderValue, StatusCode, header};
 use serde::Deserialize;
 use signet_audit::Action;
+use signet_directory::User;
 use signet_oauth::{
-    acr, command_line,
+    authorize, command_line,
     decision::Issue,
     error::{ErrorCode, OAuthError},
     params::Params,
     request,
     scope::{self, ScopeSet},
+    target,
 };
 use signet_texts::Language;
 
@@ -80,12 +83,23 @@ pub(super) async fn submit(mut context: Context) -> Response {
         Ok(form) => form,
         Err(error) => return refuse(&visit.context, None, &error),
     };
-    let verified = flow::verify(&visit, &password::METHOD, &[], &body.username, &form).await;
+    let verified = flow::verify(
+        &visit,
+        &password::METHOD,
+        flow::State::NONE,
+        &body.username,
+        &form,
+    )
+    .await;
     let user = match verified {
         Ok(proof) => proof.user,
         Err(failure) => return failed(&visit.context, &failure),
     };
-    let wanted = second::wants_second_factor(&user, &[password::METHOD.name]);
+    let shown = [password::METHOD.name];
+    let wanted = match second::wants_second_factor(&visit.context, &user, &shown).await {
+        Ok(wanted) => wanted,
+        Err(error) => return failed(&visit.context, &error.into()),
+    };
     if wanted && body.totp.is_none() {
         let text = "this account has a second factor: send `totp`, too, or log in by a browser";
         let error = OAuthError::new(ErrorCode::InteractionRequired, text);
@@ -94,32 +108,30 @@ pub(super) async fn submit(mut context: Context) -> Response {
     // A code that nobody asked for is not taken on trust either.
     if body.totp.is_some() {
         let (name, user) = (&body.username, Some(user.clone()));
-        let verified = flow::verify_of(&visit, &totp::METHOD, &[], user, name, &form).await;
+        let verified =
+            flow::verify_of(&visit, &totp::METHOD, flow::State::NONE, user, name, &form).await;
         if let Err(failure) = verified {
             return failed(&visit.context, &failure);
         }
     }
     let context = visit.context;
-    if second::must_change_password(&context, &user) {
-        let text = "the password is temporary: log in by a browser and set another";
-        let error = OAuthError::new(ErrorCode::InteractionRequired, text);
-        return refuse(&context, Some(&user.id), &error);
-    }
     let scope = ScopeSet::parse(scope::ADMIN).unwrap_or_default();
     let registry = context.snapshot.registry.clone();
-    let purpose = Purpose {
-        client: registry
-            .clients
-            .get(command_line::CLIENT_ID)
-            .map(|client| &**client),
-        scope: Some(&scope),
+    let client = registry.clients.get(command_line::CLIENT_ID);
+    let wants = Wants {
+        purpose: Purpose {
+            client: client.map(|client| &**client),
+            scope: Some(&scope),
+            claims: None,
+        },
+        audience: &target::audience_of(&context.snapshot.settings, &[]),
+        shown: Some(methods),
+        classes: &[],
     };
-    let required = policy::classes(&context, purpose, Some(&user));
-    if required.iter().any(|class| !acr::holds(class, methods)) {
-        let text = "more is asked of this account: log in by a browser";
-        let error = OAuthError::new(ErrorCode::InteractionRequired, text);
-        return refuse(&context, Some(&user.id), &error);
-    }
+    let leave = match access::ask(&context, Entrance::PasswordLogin, &user, &wants) {
+        Ok(leave) => leave,
+        Err(refused) => return keep_out(&context, &user, refused),
+    };
     let decided = with_rules(&context, |rules| {
         command_line::password_login(rules, &user.id, user.admin, methods)
     });
@@ -127,10 +139,39 @@ pub(super) async fn submit(mut context: Context) -> Response {
         issue::end_with_account(&mut issue.access_token, &user, context.now());
         issue
     });
-    match decided.and_then(|issue| answer(&context, &issue)) {
+    match decided.and_then(|issue| answer(&context, &issue, &leave)) {
         Ok(body) => response::json(StatusCode::OK, body),
         Err(error) => refuse(&context, Some(&user.id), &error),
     }
+}
+
+/// What the one question refuses.
+fn keep_out(context: &Context, user: &User, refused: KeptOut) -> Response {
+    let interaction = |text| OAuthError::new(ErrorCode::InteractionRequired, text);
+    let error = match refused {
+        // As for a wrong password.
+        KeptOut::Nobody => {
+            return failed(
+                context,
+                &Failure::Wrong(password::METHOD.wrong, Some(user.id.clone())),
+            );
+        }
+        KeptOut::Owed(Owed::Password) => {
+            interaction("the password is temporary: log in by a browser and set another")
+        }
+        KeptOut::Owed(Owed::Terms) => {
+            interaction("the terms have to be accepted: log in by a browser")
+        }
+        KeptOut::Class => interaction("more is asked of this account: log in by a browser"),
+        KeptOut::Rule(rule) => {
+            let error = authorize::forbidden();
+            let who = (user.id.as_str(), command_line::CLIENT_ID);
+            access::record(context, who, METHOD, error.code, rule.as_deref());
+            context.note_error(&error);
+            return response::error(&error);
+        }
+    };
+    refuse(context, Some(&user.id), &error)
 }
 
 fn with_rules<T>(
@@ -145,12 +186,13 @@ fn with_rules<T>(
         keys: &*context.snapshot.keys,
         revocations: &index,
         now_ms: context.now_ms,
+        issue_ms: context.issue_ms,
     })
 }
 
-fn answer(context: &Context, issue: &Issue) -> Result<Vec<u8>, OAuthError> {
+fn answer(context: &Context, issue: &Issue, leave: &Leave) -> Result<Vec<u8>, OAuthError> {
     let id = issue::token_id(context);
-    let body = issue::answer(context, issue, None, id)?;
+    let body = issue::answer(context, issue, None, id, leave)?;
     let token = &issue.access_token;
     let scope = token.scope.to_string();
     let event = context
@@ -160,7 +202,10 @@ fn answer(context: &Context, issue: &Issue) -> Result<Vec<u8>, OAuthError> {
         .method(METHOD)
         .token(id.as_bytes())
         .scope(&scope);
+    let event = access::let_in(event, leave.rule());
     context.realm.audit().record(event);
+    let metrics = &context.realm.host.metrics;
+    metrics.login(METHOD, metrics::SUCCESS);
     Ok(body)
 }
 
@@ -182,6 +227,7 @@ fn failed(context: &Context, failure: &Failure) -> Response {
         | Failure::Store(_) => event,
     };
     context.realm.audit().record(event);
+    context.realm.host.metrics.login(METHOD, failure.code());
     let (error, status, retry_after) = match failure {
         Failure::Wrong(text, _) | Failure::Expired(text) | Failure::Invalid(text) => (
             OAuthError::new(ErrorCode::AccessDenied, Language::english(text)),

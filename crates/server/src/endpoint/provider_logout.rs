@@ -87,7 +87,7 @@ async fn end(context: &Context, provider: &Provider, token: &str) -> Result<u64,
     let asking = Asking {
         realm,
         provider,
-        peer: context.peer,
+        caller: context.peer.into(),
         now,
     };
     let metadata = asking.metadata().await?;

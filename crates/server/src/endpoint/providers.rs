@@ -77,7 +77,7 @@ pub(super) async fn answered(visit: BrowserRequest, sealed: &str) -> Response {
     let Some((provider, params)) = opened(&visit, sealed) else {
         return visit.start_again();
     };
-    match arrive::arrive(visit, &provider, &params).await {
+    match Box::pin(arrive::arrive(visit, &provider, &params)).await {
         Outcome::Page(response) => response,
         Outcome::Done(visit, interaction) => go_on(*visit, *interaction).await,
     }

@@ -21,6 +21,7 @@ use signet_oauth::{
         sector_identifier_uri, update,
     },
 };
+use signet_registry::kinds::RecordKind;
 use std::sync::Arc;
 
 /// How long a client that registered itself is kept unless it is used, in seconds.
@@ -28,6 +29,8 @@ const UNUSED_LIFETIME: u64 = 24 * 3600;
 /// Clients that registered themselves and were never used; beyond, registrations are answered 429
 const MAX_UNUSED: usize = 5000;
 const HOUR: u64 = 3600;
+/// How often a change that lost a race is tried again. Each time somebody else's went through.
+const MAX_TRIES: usize = 32;
 
 pub(super) async fn submit(mut context: Context) -> Response {
     let settings = context.snapshot.settings.clone();
@@ -97,18 +100,18 @@ pub(super) async fn manage(mut context: Context) -> Response {
     }
     match context.method {
         Method::GET => {
-            // The answer has the client's registration token in it.
+            // The answer has the client's registration token in it. Whoever registered a client may
+            // read it as often as they like: counted.
             let event = context.event(Action::REGISTRATION).operation("read");
-            context
-                .realm
-                .audit()
-                .record(event.client(&client.client_id));
+            let event = event.client(&client.client_id);
+            context.realm.audit().record_counted(event);
             let settings = &context.snapshot.settings;
             let body = registration_response(&client, settings, Some(&token), None);
             response::json(StatusCode::OK, body)
         }
         Method::DELETE => match remove(&context, &client).await {
-            Ok(()) => response::empty(StatusCode::NO_CONTENT),
+            // Somebody else may have removed it meanwhile: it is gone all the same.
+            Ok(()) | Err(RegistryError::NotFound) => response::empty(StatusCode::NO_CONTENT),
             Err(error) => refuse(&context, &not_written(&context, error)),
         },
         _ => replace(&mut context, &client, &token).await,
@@ -124,26 +127,47 @@ async fn replace(context: &mut Context, client: &Client, token: &str) -> Respons
         Ok(sector) => sector,
         Err(answer) => return answer,
     };
-    let updated = update(
-        client,
-        &body,
-        token,
-        &context.snapshot.settings,
-        &context.realm.keyring(),
-        sector.as_deref(),
-        &random(),
-    );
-    let updated = match updated {
-        Ok(updated) => updated,
-        Err(error) => return refuse(context, &error),
-    };
-    if let Err(error) = permitted(context, &updated.client) {
-        return refuse(context, &error);
+    // What it replaces is the whole of what it may say, whatever was written meanwhile.
+    let mut current = client.clone();
+    for _ in 0..MAX_TRIES {
+        let updated = update(
+            &current,
+            &body,
+            token,
+            &context.snapshot.settings,
+            &context.realm.keyring(),
+            sector.as_deref(),
+            &random(),
+        );
+        let updated = match updated {
+            Ok(updated) => updated,
+            Err(error) => return refuse(context, &error),
+        };
+        if let Err(error) = permitted(context, &updated.client) {
+            return refuse(context, &error);
+        }
+        match store_next(context, updated.client).await {
+            Ok(_) => return response::json(StatusCode::OK, updated.response),
+            Err(RegistryError::Conflict) => {}
+            Err(error) => return refuse(context, &not_written(context, error)),
+        }
+        current = match managed_still(context, client).await {
+            Ok(current) => Client::clone(&current),
+            Err(error) => return refuse(context, &not_written(context, error)),
+        };
     }
-    match store_next(context, updated.client).await {
-        Ok(_) => response::json(StatusCode::OK, updated.response),
-        Err(error) => refuse(context, &not_written(context, error)),
-    }
+    refuse(context, &not_written(context, RegistryError::Conflict))
+}
+
+/// The record that somebody else has just written, if it is the same registration.
+async fn managed_still(context: &Context, client: &Client) -> Result<Arc<Client>, RegistryError> {
+    let (realm, id) = (&context.realm, &client.client_id);
+    realm.learn(RecordKind::Client, id).await?;
+    // The present snapshot, not the request's.
+    let found = realm.snapshot().registry.clients.get(id).cloned();
+    found
+        .filter(|found| found.registration_token_hash == client.registration_token_hash)
+        .ok_or(RegistryError::NotFound)
 }
 
 /// The client that the path names, if the bearer may manage it.
@@ -336,13 +360,25 @@ async fn store_next(context: &Context, client: Client) -> Result<Arc<Client>, Re
 /// Removes the record, and ends everything that was issued to it.
 async fn remove(context: &Context, client: &Client) -> Result<(), RegistryError> {
     let realm = &context.realm;
-    let (id, revision) = (&client.client_id, Some(client.revision));
+    let (id, mut revision) = (&client.client_id, Some(client.revision));
     // Asked while the record counts: its tokens may live longer than everybody else's.
     let longest = realm.longest_refresh_token();
     let removed = async {
-        realm.remove_client(id, revision).await?;
-        realm.revoke_client_for(id, longest).await?;
-        Ok(())
+        for _ in 0..MAX_TRIES {
+            match realm.remove_client(id, revision).await {
+                // RFC 7592 section 2.3: what is removed is the registration, whatever it says.
+                Err(RegistryError::Conflict) => {
+                    managed_still(context, client).await?;
+                    revision = None;
+                }
+                removed => {
+                    removed?;
+                    realm.revoke_client_for(id, longest).await?;
+                    return Ok(());
+                }
+            }
+        }
+        Err(RegistryError::Conflict)
     };
     let event = context.event(Action::REGISTRATION).operation("remove");
     with_record(event.client(id), removed).await.0

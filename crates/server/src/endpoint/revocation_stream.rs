@@ -7,18 +7,23 @@
 //! the stream is lost. Who reconnects gets everything again: revocations only grow, so hearing one
 //! twice is harmless.
 //!
+//! A stream promises that its node knows what the others revoked. So `synced` and `heartbeat` say
+//! until when it did: `{"heartbeat": NOW, "heard": T}`, and a reader counts from `T`. `synced` is
+//! not said while the node does not hear the others, and there is no stream at all where the node
+//! itself would call no token active.
+//!
 //! A reader that asks with `acknowledge=true` is first told its stream's name (`{"stream": ID}`).
 //! Where somebody waits for a revocation to be in effect everywhere, it is asked
 //! (`{"acknowledge": N}`) behind everything that was told, and answers with a request of its own
 //! here: `stream=ID&acknowledged=N`. The name says which node has the stream: behind a balancer the
 //! answer may come to another one, which passes it on.
 //!
-//! The stream ends when the client's record changes, when the reader is too slow, and when the
-//! server stops.
+//! The stream ends when the client's record changes, when the reader is too slow, when the node may
+//! not speak for the cluster any more, and when the server stops.
 use super::client_endpoint::ClientRequest;
 use crate::{
     http::{Context, Response, response},
-    state::Realm,
+    state::{Claim, Mute, Realm},
     streams::{Acknowledged, StreamId},
 };
 use bytes::Bytes;
@@ -44,6 +49,9 @@ use tokio::{
 
 /// Between two signs of life.
 const HEARTBEAT: Duration = Duration::from_secs(2);
+/// A node that has not heard the others for longer does not say that it told everything. Readers
+/// take a stream for lost after as long a silence.
+const CURRENT_WITHIN: Duration = Duration::from_secs(7);
 /// How long a reader may leave what was written untaken.
 const TAKEN_WITHIN: Duration = Duration::from_secs(10);
 /// Written pieces that wait for the reader; each holds one page or less.
@@ -90,6 +98,7 @@ async fn begin(call: &ClientRequest) -> Result<Response, OAuthError> {
     if call.params.contains(ACKNOWLEDGED) {
         return acknowledge(call, &realm, &client).await;
     }
+    realm.may_speak(Claim::NotRevoked)?;
     let acknowledges = match call.params.get(ACKNOWLEDGE) {
         None | Some("false") => false,
         Some("true") => true,
@@ -190,8 +199,16 @@ enum End {
     Store(StoreError),
     /// The client's record changed: it has to authenticate again.
     Client,
+    /// The node may not speak for the cluster any more.
+    Mute(Mute),
     /// The server stops.
     Stopped,
+}
+
+impl From<Mute> for End {
+    fn from(mute: Mute) -> End {
+        End::Mute(mute)
+    }
 }
 
 impl From<Behind> for End {
@@ -214,6 +231,9 @@ impl Stream {
             End::Reader | End::Stopped => {}
             End::Behind => tracing::warn!(client_id, "a reader of revocations is too slow"),
             End::Client => tracing::info!(client_id, "a reader of revocations was changed"),
+            End::Mute(mute) => {
+                tracing::warn!(client_id, why = mute.why(), "ended a stream of revocations");
+            }
             End::Store(error) => {
                 realm.host.metrics.store_errors.fetch_add(1, Relaxed);
                 tracing::error!(%error, "revocations could not be read for a stream");
@@ -235,10 +255,14 @@ impl Stream {
             }
             self.send(piece).await?;
         }
-        self.say("synced", self.realm.now()).await?;
         let mut beat = interval(HEARTBEAT);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut synced = false;
         loop {
+            if !synced && self.is_current() {
+                self.say_time("synced").await?;
+                synced = true;
+            }
             let change = tokio::select! {
                 change = self.feed.change() => change?,
                 // The place that asks lives as long as the stream.
@@ -248,7 +272,8 @@ impl Stream {
                 }
                 _ = beat.tick() => {
                     self.check_client()?;
-                    self.say("heartbeat", self.realm.now()).await?;
+                    self.realm.may_speak(Claim::NotRevoked)?;
+                    self.say_time("heartbeat").await?;
                     continue;
                 }
             };
@@ -274,6 +299,28 @@ impl Stream {
             Some(client) if client.revision == self.client.revision => Ok(()),
             _ => Err(End::Client),
         }
+    }
+
+    /// Whether the node knows what the others know.
+    fn is_current(&self) -> bool {
+        let known = self.realm.host.nodes.known_ago();
+        known.is_some_and(|known| known <= CURRENT_WITHIN)
+    }
+
+    /// Says what the time is, and until when the node knew what the others know.
+    async fn say_time(&self, what: &str) -> Result<(), End> {
+        let now = self.realm.now();
+        let heard = match self.realm.host.nodes.known_ago() {
+            Some(ago) => now.saturating_sub(ago.as_secs()),
+            None => 0,
+        };
+        let mut line = Vec::with_capacity(48);
+        Writer::new(&mut line).object(|w| {
+            w.member(what).number(now);
+            w.member("heard").number(heard);
+        });
+        line.push(b'\n');
+        self.send(line).await
     }
 
     /// Asks the reader whether it has in effect what was told before.

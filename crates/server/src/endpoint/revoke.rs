@@ -1,4 +1,7 @@
 //! `/revoke` (RFC 7009): durable and in effect before the answer.
+//!
+//! RFC 7009 section 2.2 answers 200 to whatever revokes nothing, and public clients need no secret:
+//! what revokes nothing, or what is revoked already, writes nothing and is counted.
 use super::client_endpoint::ClientRequest;
 use crate::http::{Context, Response, response};
 use http::StatusCode;
@@ -30,25 +33,37 @@ async fn answer(call: &ClientRequest) -> Result<(), OAuthError> {
     let failed = |_: &signet_store::StoreError| "temporarily_unavailable";
     let done = match revocation {
         Revocation::Nothing => {
-            audit.record(event.happened().operation("nothing"));
+            audit.record_counted(event.operation("nothing"));
             return Ok(());
         }
         Revocation::AccessToken { jti, end } => {
-            let revoked = realm.revocations.revoke(Subject::Jti(jti), end, call.now());
+            let revoked = async {
+                // What is in the index is durable.
+                let subject = Subject::Jti(jti);
+                match realm.revocations.holds(&subject, end) {
+                    true => Ok(()),
+                    false => realm.revocations.revoke(subject, end, call.now()).await,
+                }
+            };
             let event = event.operation("access_token").token(jti.as_bytes());
-            audit.act(event, revoked, failed).await
+            audit.act_counted(event, revoked, failed).await
         }
         Revocation::Grant {
             grant_id,
             user_id,
             end,
         } => {
-            let ended = realm.end_grant(grant_id, Some(&user_id), end);
+            let ended = async {
+                match realm.is_grant_ended(grant_id, end).await? {
+                    true => Ok(()),
+                    false => realm.end_grant(grant_id, Some(&user_id), end).await,
+                }
+            };
             let event = event
                 .operation("grant")
                 .subject(&user_id)
                 .grant(Some(grant_id.as_bytes()));
-            audit.act(event, ended, failed).await
+            audit.act_counted(event, ended, failed).await
         }
     };
     done.map_err(|error| call.store_failed(&error))

@@ -13,5 +13,6 @@ pub(super) fn with<T>(context: &Context, decide: impl FnOnce(&request::Context<'
         keys: &*snapshot.keys,
         revocations: &Index::of(&context.realm),
         now_ms: context.now_ms,
+        issue_ms: context.issue_ms,
     })
 }

@@ -9,9 +9,11 @@ use crate::{
     grants::{self, GrantRow},
     http::{Context, Response, response},
     issue, logout_notice, session,
+    state::Claim,
 };
 use http::StatusCode;
 use signet_audit::{self as audit, Action, Event};
+use signet_directory::User;
 use signet_oauth::id::GrantId;
 use signet_oauth::id::{DeviceId, Jti};
 use signet_oauth::{
@@ -53,12 +55,7 @@ pub(super) async fn handle(context: Context) -> Response {
 }
 
 async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
-    if call.context.realm.is_outdated() {
-        return Err(OAuthError::new(
-            ErrorCode::TemporarilyUnavailable,
-            "this node has not heard from the others since it started",
-        ));
-    }
+    call.context.realm.may_speak(Claim::Grant)?;
     if grant::is_upstream(&call.params) {
         return Box::pin(upstream_exchange::answer(call)).await;
     }
@@ -112,9 +109,10 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
         let client_id = &decision.issue.access_token.client_id;
         Box::pin(call.context.realm.mark_used(client_id)).await;
     }
-    let person = issue::person(&call.context, &mut decision.issue).await?;
+    let user = issue::person(&call.context, &mut decision.issue).await?;
     let grant_type = call.params.get("grant_type").unwrap_or_default();
-    let rule = access::of_token(&call.context, &decision, person.as_ref(), grant_type)?;
+    let leave = access::of_token(&call.context, &mut decision, user.as_ref(), grant_type)?;
+    let person = user.as_ref().map(User::claims);
     session_goes_on(call, &decision).await?;
     let mut then = listed(&decision, call.now());
     if !then.is_empty() {
@@ -133,9 +131,9 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
         .scope(&scope)
         .actors(&actors)
         .agent_grants(grants);
-    let event = access::let_in(event, rule.as_deref());
+    let event = access::let_in(event, leave.rule());
     if decision.once.is_empty() && then.is_empty() {
-        let body = issue::answer(&call.context, &decision.issue, person.as_ref(), id)?;
+        let body = issue::answer(&call.context, &decision.issue, person.as_ref(), id, &leave)?;
         call.context.realm.audit().record(event);
         return Ok(body);
     }
@@ -146,7 +144,7 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
     // of one that is refused nobody sees anything. A chain is looked at again in between.
     let (done, signed) = match begun_by(commit.as_mut()).await {
         None if chain.is_none() => {
-            let signed = issue::answer(&call.context, &decision.issue, person.as_ref(), id);
+            let signed = issue::answer(&call.context, &decision.issue, person.as_ref(), id, &leave);
             (commit.await, Some(signed))
         }
         None => (commit.await, None),
@@ -162,7 +160,7 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
     }
     match signed {
         Some(signed) => signed,
-        None => issue::answer(&call.context, &decision.issue, person.as_ref(), id),
+        None => issue::answer(&call.context, &decision.issue, person.as_ref(), id, &leave),
     }
 }
 

@@ -3,7 +3,7 @@
 //! with the refresh token that is kept of the person ([`crate::upstream_tokens`]).
 use super::client_endpoint::ClientRequest;
 use crate::{
-    access::{self, Power},
+    access::{self, Entrance, Leave, Power},
     upstream::{Tokens, Trouble},
     upstream_tokens::{Exchange, NotExchanged},
 };
@@ -30,7 +30,7 @@ pub(super) async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> 
         call.context.realm.mark_used(&exchange.client_id).await;
     }
     let user = person(call, &exchange.subject.sub).await?;
-    let rule = allowed(call, &exchange, &user)?;
+    let leave = allowed(call, &exchange, &user)?;
     call.commit(&exchange.once, Vec::new()).await?;
     let asked = Exchange {
         realm: Arc::clone(&call.context.realm),
@@ -44,7 +44,7 @@ pub(super) async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> 
     let stopping = |_| OAuthError::new(ErrorCode::ServerError, "the server is stopping");
     let tokens = run.await.map_err(stopping)?;
     let tokens = tokens.map_err(|error| refused(call, &exchange, &error))?;
-    let event = access::let_in(issued(call, &exchange), rule.as_deref());
+    let event = access::let_in(issued(call, &exchange), leave.rule());
     // What it is for is worth more than the rule that let it through.
     let event = event.target(&exchange.provider.name);
     call.context.realm.audit().record(event);
@@ -67,12 +67,12 @@ async fn decide(call: &ClientRequest) -> Result<UpstreamExchange, OAuthError> {
 async fn person(call: &ClientRequest, sub: &str) -> Result<User, OAuthError> {
     let users = &call.context.realm.people.users;
     match users.by_id(sub, call.now()).await {
-        Ok(Some(user)) if user.enabled => Ok(user),
+        Ok(Some(user)) => Ok(user),
         // RFC 8693 section 2.2.2.
-        Ok(_) => Err(
-            OAuthError::invalid_request("the subject token's person cannot be acted for")
-                .with_hint("the user is gone or disabled"),
-        ),
+        Ok(None) => Err(OAuthError::invalid_request(
+            "the subject token's person cannot be acted for",
+        )
+        .with_hint("the user is gone")),
         Err(error) => Err(call.store_failed(&error.into())),
     }
 }
@@ -82,7 +82,7 @@ fn allowed(
     call: &ClientRequest,
     exchange: &UpstreamExchange,
     user: &User,
-) -> Result<Option<String>, OAuthError> {
+) -> Result<Leave, OAuthError> {
     let subject = &exchange.subject;
     let power = Power {
         sub: &subject.sub,
@@ -90,11 +90,11 @@ fn allowed(
         scope: &subject.scope,
         audience: &subject.audience,
     };
-    let claims = user.claims();
     access::of_power(
         &call.context,
+        Entrance::ProviderToken,
         &power,
-        Some(&claims),
+        Some(user),
         GrantType::TokenExchange.as_str(),
     )
 }

@@ -2,6 +2,7 @@
 //! header or in a form body, never in the query.
 use super::client_endpoint::ClientRequest;
 use crate::{
+    access::{self, Entrance, Purpose, Wants},
     http::{Context, Response, response},
     issue,
 };
@@ -60,8 +61,8 @@ async fn answer(call: &ClientRequest) -> Result<Response, OAuthError> {
     call.context.note_client(&facts.client_id);
     let users = &call.context.realm.people.users;
     let user = match users.by_id(&facts.sub, call.now()).await {
-        Ok(Some(user)) if user.enabled => user.claims(),
-        Ok(_) => return Err(invalid_token("the user is gone or disabled")),
+        Ok(Some(user)) => user,
+        Ok(None) => return Err(invalid_token("the user is gone")),
         Err(error) => {
             tracing::error!(request_id = %call.context.request_id, %error, "the directory failed");
             return Err(OAuthError::new(
@@ -70,23 +71,36 @@ async fn answer(call: &ClientRequest) -> Result<Response, OAuthError> {
             ));
         }
     };
-    let audit = call.context.realm.audit();
-    audit.count(Counted::Userinfo, &facts.client_id, true);
-    let claims = facts
+    let snapshot = call.snapshot();
+    let registry = &snapshot.registry;
+    let client = registry.clients.get(&facts.client_id);
+    let client = client.map(|client| &**client);
+    let asked = facts
         .claims
         .as_deref()
         .and_then(|text| ClaimsRequest::parse(text).ok());
-    let snapshot = call.snapshot();
+    let wants = Wants {
+        purpose: Purpose {
+            client,
+            scope: Some(&facts.scope),
+            claims: asked.as_ref(),
+        },
+        audience: &facts.audience,
+        ..Wants::default()
+    };
+    access::ask(&call.context, Entrance::Userinfo, &user, &wants)
+        .map_err(|_| invalid_token("the user is disabled, or has not taken the account over"))?;
+    // What rules deny by now is left out, as it would be of the next token.
+    let claims = access::allowed_claims(&call.context, &user, &wants);
+    let user = user.claims();
+    let audit = call.context.realm.audit();
+    audit.count(Counted::Userinfo, &facts.client_id, true);
     let signed = snapshot
         .registry
         .client(&facts.client_id, call.now())
         .and_then(|client| client.userinfo_signed_response_alg);
-    let registry = &snapshot.registry;
     let about = About {
-        client: registry
-            .clients
-            .get(&facts.client_id)
-            .map(|client| &**client),
+        client,
         scope: &facts.scope,
         audience: &facts.audience,
         single: claims.as_ref().map_or(&[], |claims| &claims.userinfo),

@@ -28,6 +28,9 @@ pub struct Context {
     pub request_id: RequestId,
     /// When it came in, Unix milliseconds.
     pub now_ms: u64,
+    /// The moment that what it has issued bears, Unix milliseconds: [`Realm::issue_ms`] when it
+    /// came in. What is revoked while it is served is not outlived by what it has issued.
+    pub issue_ms: u64,
     /// The peer's address: the socket's, or what a trusted proxy says.
     pub peer: IpAddr,
     /// The listener.
@@ -65,7 +68,9 @@ impl Context {
 
     /// A line of the audit trail that this request leads to.
     pub fn event(&self, action: Action) -> Event<'_> {
-        Event::new(action, self.now_ms).request(self.request_id.as_str())
+        Event::new(action, self.now_ms)
+            .request(self.request_id.as_str())
+            .address(self.peer)
     }
 
     /// Whether people can make accounts of their own here.
@@ -127,7 +132,7 @@ impl Context {
             .map(|(_, v)| v.as_str())
     }
 
-    /// The URL of an endpoint as the caller names it: at the mTLS listener_kind its alias, else
+    /// The URL of an endpoint as the caller names it: at the mTLS listener its alias, else
     /// under the issuer, or under this node's own name where the proof is for that. What a DPoP
     /// proof has as `htu`; `dpop` is the proof, not yet verified.
     pub fn endpoint_url(&self, id: EndpointId, dpop: &str) -> String {
@@ -232,6 +237,9 @@ pub enum FormError {
 impl From<FormError> for OAuthError {
     fn from(error: FormError) -> OAuthError {
         match error {
+            FormError::Body(BodyError::MediaType) => OAuthError::invalid_request(
+                "the body must be a form: content type application/x-www-form-urlencoded",
+            ),
             FormError::Body(error) => OAuthError::invalid_request(error.description()),
             FormError::Params(error) => error,
         }

@@ -4,6 +4,7 @@
 mod authority;
 pub mod context;
 mod cors;
+pub mod letters;
 mod proxy;
 mod realms;
 pub mod response;
@@ -23,6 +24,8 @@ pub struct RouteFacts {
     /// Also served where client certificates are asked for. All others are not found there: no
     /// browser is sent to it.
     pub mtls: bool,
+    /// Answered in whatever state the process is: by a node that was removed from its cluster, too.
+    pub always: bool,
 }
 
 impl Default for RouteFacts {
@@ -30,6 +33,7 @@ impl Default for RouteFacts {
         RouteFacts {
             cors: signet_oauth::endpoint::Cors::No,
             mtls: false,
+            always: false,
         }
     }
 }

@@ -1,9 +1,9 @@
-//! What a reverse proxy says about the real client. Believed only from addresses that the
-//! configuration names.
+//! What a reverse proxy says about the real client. It counts only from addresses that the
+//! configuration names, and with the secret that it names, if it does.
 use crate::state::{ForwardedHeader, Policy};
 use http::HeaderMap;
 use signet_crypto::certificate::ClientCertificate;
-use signet_http::{PresentedCertificate, certificate::der_of_field};
+use signet_http::{Connection, PresentedCertificate, certificate::der_of_field};
 use std::net::IpAddr;
 
 /// A trusted proxy names somebody, and not by an address: who asks is not known, and must not be
@@ -22,7 +22,7 @@ pub(crate) fn client_address(
     headers: &HeaderMap,
     policy: &Policy,
 ) -> Result<IpAddr, UnknownClient> {
-    if !policy.is_trusted_proxy(socket) {
+    if !policy.is_of_proxy(socket, headers) {
         return Ok(socket);
     }
     let name = match policy.forwarded {
@@ -80,12 +80,12 @@ fn parse_node(node: &str) -> Option<IpAddr> {
 /// The client certificate that a trusted proxy hands over in the configured header: RFC 9440
 /// (`:base64:`), plain base64 DER, or PEM in percent-encoding (nginx).
 pub(crate) fn client_certificate(
-    socket: IpAddr,
+    connection: &Connection,
     headers: &HeaderMap,
     policy: &Policy,
 ) -> Option<PresentedCertificate> {
     let name = policy.client_certificate_header.as_deref()?;
-    if !policy.is_trusted_proxy(socket) {
+    if !policy.may_hand_over_certificates(connection, headers) {
         return None;
     }
     let mut values = headers.get_all(name).iter();
@@ -103,6 +103,9 @@ pub(crate) fn client_certificate(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use signet_crypto::Secret;
+    use signet_http::ProxySecret;
+    use std::sync::Arc;
 
     fn policy(forwarded: ForwardedHeader) -> Policy {
         Policy {
@@ -138,6 +141,30 @@ mod tests {
         // A proxy that asks on its own account.
         assert_eq!(address("10.0.0.1", &[]).as_deref(), Some("10.0.0.1"));
         assert_eq!(seen("10.0.0.1", "10.0.0.2"), "10.0.0.2");
+    }
+
+    #[test]
+    fn with_a_secret_an_address_alone_makes_no_proxy() {
+        const SECRET: &str = "0123456789abcdef0123456789abcdef";
+        let secret = ProxySecret::new("x-proxy-secret", Secret::new(SECRET.to_owned()));
+        let policy = Policy {
+            proxy_secret: Some(Arc::new(secret.unwrap())),
+            ..policy(ForwardedHeader::XForwardedFor)
+        };
+        let seen = |socket: &str, shown: &[&str]| {
+            let mut headers = HeaderMap::new();
+            headers.insert("x-forwarded-for", "203.0.113.1".parse().unwrap());
+            for secret in shown {
+                headers.append("x-proxy-secret", secret.parse().unwrap());
+            }
+            let seen = client_address(socket.parse().unwrap(), &headers, &policy);
+            seen.unwrap().to_string()
+        };
+        assert_eq!(seen("10.0.0.1", &[SECRET]), "203.0.113.1");
+        for shown in [&[][..], &[""], &["0123"], &[SECRET, SECRET], &["x", SECRET]] {
+            assert_eq!(seen("10.0.0.1", shown), "10.0.0.1", "{shown:?}");
+        }
+        assert_eq!(seen("192.0.2.9", &[SECRET]), "192.0.2.9");
     }
 
     #[test]

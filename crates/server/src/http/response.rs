@@ -20,6 +20,11 @@ pub fn error(error: &OAuthError) -> Response {
             .headers_mut()
             .insert(header::WWW_AUTHENTICATE, challenge);
     }
+    // RFC 9110 section 15.6.4: it is worth while to ask again.
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        let seconds = HeaderValue::from_static("2");
+        response.headers_mut().insert(header::RETRY_AFTER, seconds);
+    }
     response
 }
 
@@ -40,12 +45,8 @@ pub fn form_error(failure: &FormError) -> Response {
 
 /// The server's own fault, or that of a part it needs: 500 or 503, and no detail.
 pub fn unavailable() -> Response {
-    let mut response = error(&OAuthError::new(
+    error(&OAuthError::new(
         ErrorCode::TemporarilyUnavailable,
         "temporarily unavailable, try again later",
-    ));
-    response
-        .headers_mut()
-        .insert(header::RETRY_AFTER, HeaderValue::from_static("2"));
-    response
+    ))
 }

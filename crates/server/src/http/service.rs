@@ -18,6 +18,9 @@ use signet_oauth::endpoint::Cors;
 use signet_pages::CHECK_SESSION_POLICY;
 use std::{net::IpAddr, ops::Range, sync::Arc, time::Instant};
 
+/// What a removed node answers (RFC 6749 section 4.1.2.1 has the code).
+const REMOVED: &[u8] = br#"{"error":"temporarily_unavailable","error_description":"this node was removed from its cluster"}"#;
+
 /// What all connections share.
 pub struct Service {
     host: Arc<Host>,
@@ -191,7 +194,7 @@ impl Service {
         });
         let found = path.and_then(|path| self.router.find(path));
         let found = found.filter(|(route, _)| route.facts.mtls || !mtls);
-        let (handler, params, path, cors) = match found {
+        let (handler, params, path, cors, always) = match found {
             Some((route, params)) => {
                 let cors = route.facts.cors;
                 if head.method == Method::OPTIONS {
@@ -207,28 +210,37 @@ impl Service {
                     allow_header(&mut response, &route.allow());
                     return (response, route.path);
                 };
-                (handler, params, route.path, cors)
+                (handler, params, route.path, cors, route.facts.always)
             }
             // No browser is sent to where certificates are asked for, so it has no pages.
             None => match self.router.fallback().filter(|_| !mtls) {
-                Some(handler) => (handler, Vec::new(), "other", Cors::No),
+                Some(handler) => (handler, Vec::new(), "other", Cors::No, false),
                 None => {
                     let response = response::text(StatusCode::NOT_FOUND, "not found\n");
                     return (response, "other");
                 }
             },
         };
+        // What a removed node knows counts no more, whatever is asked: a balancer looks elsewhere.
+        if realm.is_removed() && !always {
+            return (
+                response::json(StatusCode::SERVICE_UNAVAILABLE, REMOVED),
+                path,
+            );
+        }
         let policy = &self.host.policy;
         let certificate = match &connection.certificate {
             Some(certificate) => Some(certificate.clone()),
-            None => proxy::client_certificate(connection.peer, &head.headers, policy).map(Arc::new),
+            None => proxy::client_certificate(connection, &head.headers, policy).map(Arc::new),
         };
         let origin = head.headers.get(header::ORIGIN).cloned();
+        let now_ms = self.host.now_ms();
         let context = Context {
+            issue_ms: realm.issue_ms_at(now_ms),
             listener_kind: listener_kind(connection, &head, &realm, &snapshot),
             realm,
             request_id,
-            now_ms: self.host.now_ms(),
+            now_ms,
             peer,
             method: if head.method == Method::HEAD {
                 Method::GET
@@ -305,7 +317,7 @@ fn allow_header(response: &mut Response, allow: &str) {
 }
 
 /// Behind a proxy, the name that was asked for tells whether it came through the mTLS
-/// listener_kind.
+/// listener.
 fn listener_kind(
     connection: &Connection,
     head: &request::Parts,
@@ -313,7 +325,10 @@ fn listener_kind(
     snapshot: &Snapshot,
 ) -> ListenerKind {
     if connection.listener_kind == ListenerKind::Mtls
-        || !realm.host.policy.is_trusted_proxy(connection.peer)
+        || !realm
+            .host
+            .policy
+            .may_hand_over_certificates(connection, &head.headers)
     {
         return connection.listener_kind;
     }

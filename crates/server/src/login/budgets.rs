@@ -16,15 +16,18 @@ use signet_directory::{User, fold};
 /// the text alone. Where the account's guesses are used up, everything that is typed is wrong, as
 /// it is for a name that is nobody's: otherwise the answers would tell which names exist, and which
 /// address is whose.
+///
+/// Mails are counted for the network that asks, and a wider bound is for all networks: who asks for
+/// somebody's mails uses up their own, not the person's.
 pub struct Budgets {
     kind: Kind,
     /// Said when it is used up.
     told: Vec<Budget>,
     /// Not said. For a name that is nobody's there are as many, so that counting takes as long.
     silent: Vec<Budget>,
-    /// None: a known browser of the account counts for itself, also behind an address that others
-    /// share.
-    address: Option<Budget>,
+    /// Of each network that the address is in. None: a known browser of the account counts for
+    /// itself, also behind an address that others share.
+    networks: Vec<Budget>,
 }
 
 /// What may be done with an attempt that was counted.
@@ -48,7 +51,7 @@ impl Budgets {
                 kind,
                 told: vec![limits.of_account(kind, &user.id, Some(known))],
                 silent: Vec::new(),
-                address: None,
+                networks: Vec::new(),
             };
         }
         let text = format!("typed {}", fold(typed).as_deref().unwrap_or(typed));
@@ -57,17 +60,24 @@ impl Budgets {
             None => format!("nobody {text}"),
         };
         // The window first: what it refuses is no guess, and must not use up the day.
-        let network = limits.of_address(kind, visit.context.peer);
+        let peer = visit.context.peer;
+        let networks = limits.of_networks(kind, peer);
         if typed.is_empty() && user.is_none() {
             // Nobody was named: what is shown names them. There is no account to guess at.
             return Budgets {
                 kind,
                 told: Vec::new(),
                 silent: Vec::new(),
-                address: Some(network),
+                networks,
             };
         }
         let both = |name: &str| {
+            if kind == Kind::Mail {
+                return vec![
+                    limits.of_account_from(kind, name, peer),
+                    limits.of_account_in_all(kind, name),
+                ];
+            }
             let window = limits.of_account(kind, name, None);
             std::iter::once(window)
                 .chain(limits.of_account_day(kind, name, None))
@@ -77,19 +87,20 @@ impl Budgets {
             kind,
             told: both(&text),
             silent: both(&account),
-            address: Some(network),
+            networks,
         }
     }
 
     /// Counts a guess; the address only has to have something left.
     pub async fn begin(&self, visit: &BrowserRequest) -> Result<Standing, Refused> {
         let (store, now) = (&*visit.context.realm.store, visit.context.now());
-        if let Some(address) = &self.address {
-            attempts::check(store, address, now).await?;
+        for network in &self.networks {
+            attempts::check(store, network, now).await?;
         }
-        if self.kind == Kind::Mail {
+        // A known browser of the account is bounded by its own budget of mails.
+        if self.kind == Kind::Mail && !self.networks.is_empty() {
             let (realm, peer) = (&visit.context.realm, visit.context.peer);
-            let spent = realm.budgets.spend(Act::Mail, peer, now);
+            let spent = realm.budgets.spend(Act::MailRequest, peer, now);
             spent.map_err(|retry_after| Refused::TooMany { retry_after })?;
         }
         for budget in &self.told {
@@ -112,15 +123,12 @@ impl Budgets {
         })
     }
 
-    /// The guess was wrong: it also counts for the address.
+    /// The guess was wrong: it also counts for the networks.
     pub async fn wrong(&self, visit: &BrowserRequest) -> Result<(), StoreError> {
         let (store, now) = (&*visit.context.realm.store, visit.context.now());
-        match &self.address {
-            Some(address) => match attempts::count(store, address, now).await {
-                Err(Refused::Store(error)) => Err(error),
-                Ok(()) | Err(Refused::TooMany { .. }) => Ok(()),
-            },
-            None => Ok(()),
+        match attempts::count_all(store, &self.networks, now).await {
+            Err(Refused::Store(error)) => Err(error),
+            Ok(()) | Err(Refused::TooMany { .. }) => Ok(()),
         }
     }
 

@@ -4,9 +4,10 @@ use super::budgets::Standing;
 use super::link;
 use super::method::{Answer, Attempt as Try, Method, MethodPage, Start, Step, Verdict};
 use super::one_time_code::{self, Attempt, MailedCodeId};
+use crate::access::Entrance;
 use crate::attempts::Kind;
 use crate::browser_request::BrowserRequest;
-use crate::letters;
+use crate::http::letters;
 use crate::page::words::name_of;
 use crate::page::{self, CodePage, Html, MethodButton};
 use signet_directory::User;
@@ -63,11 +64,11 @@ fn send<'a>(visit: &'a BrowserRequest, user: Option<&'a User>) -> Answer<'a, Vec
     Box::pin(async move {
         let context = &visit.context;
         let (realm, settings) = (&context.realm, &context.snapshot.settings);
-        let receiver = user.filter(|user| user.enabled);
+        let now = context.now();
+        let receiver = user.filter(|user| Entrance::MailedCode.opens(user, now));
         let receiver = receiver.and_then(|user| Some((&*user.id, user.email.as_deref()?)));
         let keyring = realm.keyring().clone();
         let lifetime = settings.otp_lifetime;
-        let now = context.now();
         let code = one_time_code::create(&*realm.store, &keyring, receiver, lifetime, now).await?;
         if let Some((user_id, email)) = receiver {
             let clients = &context.snapshot.registry.clients;
@@ -107,8 +108,9 @@ fn verify<'a>(attempt: &'a Try<'a>) -> Answer<'a, Verdict> {
                 // Between the mail and the code the account may have moved to another address, or
                 // been disabled.
                 let user = users.by_id(&user_id, now).await?;
-                let user =
-                    user.filter(|user| user.enabled && user.email.as_deref() == Some(&*email));
+                let user = user.filter(|user| {
+                    Entrance::MailedCode.opens(user, now) && user.email.as_deref() == Some(&*email)
+                });
                 let Some(user) = user else {
                     return Ok(Verdict::Void);
                 };

@@ -11,9 +11,10 @@ use signet_directory::{PasswordOf, PasswordVerdict, User};
 use signet_oauth::authorize::acr;
 use signet_oauth::params::Params;
 
-use super::flow::{self, Outcome};
+use super::flow::{self, By, Outcome};
 use super::second::Who;
 use super::{Failure, password};
+use crate::access::Entrance;
 use crate::browser_request::BrowserRequest;
 use crate::http::Response;
 use crate::interaction::{Half, Interaction, Page};
@@ -82,18 +83,21 @@ pub(super) async fn submit(
             let told = SecurityEvent::PasswordChanged;
             security_mail::send(&visit, &user, told).await;
             visit.begin_after_end(&user);
-            interaction.half = Some(Half {
-                user_id: user.id.clone(),
-                methods: who.methods.clone(),
-                password_changed_at: user.password_changed_at,
-                since_ms: visit.context.now_ms,
-            });
+            let before = who.shown.clone();
+            let since_ms = visit.context.issue_ms;
+            let begun_at = interaction.half.as_ref().map(Half::begun);
+            let begun_at = begun_at.unwrap_or(visit.context.now());
+            interaction.half = Some(Half::new(&user, &before, begun_at, since_ms));
             // What was shown before stands in the interaction: the new password adds nothing to it.
-            let first = who.methods.first().map(String::as_str);
+            let first = before.first().map(|one| &*one.method);
             let names = acr::METHODS.iter().map(|method| method.name);
             let mut shown = names.filter(|name| first == Some(name));
             let shown = shown.next().unwrap_or(password::METHOD.name);
-            let proof = flow::Proof { user, shown };
+            let proof = flow::Proof {
+                user,
+                shown,
+                by: By::Before,
+            };
             flow::finish(visit, interaction, proof, form).await
         }
         Err(Failure::LoginRequired) => {
@@ -122,10 +126,10 @@ async fn change(visit: &BrowserRequest, user: &User, form: &Params) -> Result<Us
         PasswordVerdict::Busy => return Err(Failure::BUSY),
     }
     let phc = users.hash(Secret::new(new.to_owned())).await?;
-    let unchanged = |now: &User| {
-        now.enabled
-            && now.must_change_password
-            && now.password_changed_at == user.password_changed_at
+    let unchanged = |read: &User| {
+        Entrance::Session.opens(read, now)
+            && read.must_change_password
+            && read.password_changed_at == user.password_changed_at
     };
     let changed = realm
         .change_user_and_end_everything(&user.id, unchanged, |draft| {

@@ -6,15 +6,18 @@ use signet_oauth::authorize::acr;
 use signet_oauth::params::Params;
 
 use super::budgets::{Budgets, Standing};
-use super::method::{Attempt, Method, MethodPage, Start, Verdict};
+use super::method::{Attempt, Boxed, Method, MethodPage, Start, Verdict};
 use super::second::{self, Before};
 use super::{Failure, METHODS, offer, passkey, provider, remembered};
+use crate::access::{self, Entrance, Purpose, Wants};
 use crate::browser_request::BrowserRequest;
+use crate::freshness;
 use crate::http::Response;
 use crate::interaction::{Goal, Half, Interaction, MAX_TYPED, Page, Pending, SessionStamp};
 use crate::page::{self, ClientLinks, Html, LoginPage, MethodButton, Notice};
 use crate::passkeys::Challenge;
 use crate::security_mail;
+use crate::session::Shown;
 use signet_audit::Action;
 use signet_directory::User;
 use signet_jose::base64url;
@@ -154,7 +157,7 @@ pub async fn submit(visit: BrowserRequest, interaction: Interaction, form: &Para
     }
 }
 
-/// The passkey of the login page. Whether or not it is accepted, the next page asks anew.
+/// The passkey of the login page. Whether or not it is accepted, the next page asks again.
 async fn submit_passkey(
     visit: BrowserRequest,
     mut interaction: Interaction,
@@ -170,7 +173,11 @@ async fn submit_passkey(
         .take()
         .map(|text| Challenge::of(&text));
     let state = challenge.map_or_else(Vec::new, |challenge| challenge.as_bytes().to_vec());
-    match verify_of(&visit, method, &state, None, "", form).await {
+    let state = State {
+        left: &state,
+        ends_at: interaction.ends_at,
+    };
+    match verify_of(&visit, method, state, None, "", form).await {
         Ok(proof) => finish(visit, interaction, proof, form).await,
         Err(failure) => {
             to_login_page(&mut interaction);
@@ -216,7 +223,10 @@ async fn submit_first(visit: BrowserRequest, interaction: Interaction, form: &Pa
         _ => form.get("username").unwrap_or("").to_owned(),
     };
     let state = interaction.pending.as_ref();
-    let state = state.map_or(&[][..], |pending| &pending.state);
+    let state = State {
+        left: state.map_or(&[][..], |pending| &pending.state),
+        ends_at: interaction.ends_at,
+    };
     match verify(&visit, method, state, &typed, form).await {
         Ok(proof) => finish(visit, interaction, proof, form).await,
         Err(failure) => Outcome::Page(failed(visit, failure, method.name, |visit, notice| {
@@ -231,14 +241,45 @@ pub(crate) struct Proof {
     pub(crate) user: User,
     /// A name of `signet_oauth::authorize::acr::METHODS`.
     pub(crate) shown: &'static str,
+    /// By what.
+    pub(crate) by: By,
 }
 
-/// One attempt by a method: counted first, then decided, then settled. `state`: what the method's
-/// start left.
+/// What a [`Proof`] is made of, and so when it was shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    /// By this request.
+    Now,
+    /// By a factor that this request set up: it proves nothing that the account had before.
+    SetUp,
+    /// By an earlier page of this login.
+    Before,
+    /// By a login at an identity provider.
+    Provider,
+}
+
+/// What an attempt answers.
+#[derive(Clone, Copy)]
+pub(crate) struct State<'a> {
+    /// What the method's start left; empty where there was none.
+    pub(crate) left: &'a [u8],
+    /// For how long the page may be sent again, Unix seconds.
+    pub(crate) ends_at: u64,
+}
+
+impl State<'_> {
+    /// Of an attempt that answers no page.
+    pub(crate) const NONE: State<'static> = State {
+        left: &[],
+        ends_at: 0,
+    };
+}
+
+/// One attempt by a method: counted first, then decided, then settled.
 pub(crate) async fn verify(
     visit: &BrowserRequest,
     method: &Method,
-    state: &[u8],
+    state: State<'_>,
     typed: &str,
     form: &Params,
 ) -> Result<Proof, Failure> {
@@ -254,7 +295,7 @@ pub(crate) async fn verify(
 pub(crate) async fn verify_of(
     visit: &BrowserRequest,
     method: &Method,
-    state: &[u8],
+    state: State<'_>,
     user: Option<User>,
     typed: &str,
     form: &Params,
@@ -264,11 +305,16 @@ pub(crate) async fn verify_of(
     let attempt = Attempt {
         visit,
         user: user.as_ref(),
-        state,
+        state: state.left,
+        ends_at: state.ends_at,
         form,
         standing,
     };
-    let proven = |user: Box<User>, shown| Proof { user: *user, shown };
+    let proven = |user: Box<User>, shown| Proof {
+        user: *user,
+        shown,
+        by: By::Now,
+    };
     match (method.verify)(&attempt).await? {
         Verdict::Proven(user) => {
             budgets.right(visit).await?;
@@ -403,6 +449,8 @@ pub(super) fn failed(
         | Failure::Store(_) => event,
     };
     visit.context.realm.audit().record(event);
+    let metrics = &visit.context.realm.host.metrics;
+    metrics.login(method, failure.code());
     refused(visit, failure, html)
 }
 
@@ -417,7 +465,7 @@ pub(super) fn refused(
             let html = html(&visit, Notice::Error(text));
             visit.page(html)
         }
-        // A login begins anew with nothing to say.
+        // A login begins again with nothing to say.
         Failure::LoginRequired => visit.start_again(),
         Failure::Later(status, retry_after, text) => {
             let html = html(&visit, Notice::Error(text));
@@ -428,17 +476,20 @@ pub(super) fn refused(
 }
 
 /// Asks for what else is to be shown, or begins the session and notes in the interaction what was
-/// done. `form`: what the person sent with the proof.
-pub(crate) async fn finish(
+/// done. `form`: what the person sent with the proof. Every step of a login comes to this: boxed,
+/// for a step inside a step would not fit on a thread's stack in a build without optimisation.
+pub(crate) fn finish(
     visit: BrowserRequest,
     interaction: Interaction,
     proof: Proof,
     form: &Params,
-) -> Outcome {
-    match try_finish(visit, interaction, proof, form).await {
-        Ok(outcome) => outcome,
-        Err((visit, error)) => Outcome::Page(visit.unavailable(&error)),
-    }
+) -> Boxed<'_, Outcome> {
+    Box::pin(async move {
+        match try_finish(visit, interaction, proof, form).await {
+            Ok(outcome) => outcome,
+            Err((visit, error)) => Outcome::Page(visit.unavailable(&error)),
+        }
+    })
 }
 
 async fn try_finish(
@@ -447,55 +498,82 @@ async fn try_finish(
     proof: Proof,
     form: &Params,
 ) -> Result<Outcome, (BrowserRequest, StoreError)> {
-    let Proof { user, shown } = proof;
+    let Proof { user, shown, by } = proof;
+    let now = visit.context.now();
     let half = interaction.half.take();
     let half = half.filter(|half| half.user_id == user.id);
-    let before = match (&half, visit.present()) {
-        (Some(half), _) => half.methods.clone(),
-        (None, Some(present)) if interaction.step_up && present.user.id == user.id => {
-            let methods = present.found.row.methods();
-            methods.into_iter().map(str::to_owned).collect()
-        }
-        (None, _) => Vec::new(),
+    let session = visit
+        .present()
+        .filter(|present| half.is_none() && interaction.step_up && present.user.id == user.id);
+    let before: Vec<Shown> = match (&half, session) {
+        (Some(half), _) => half.shown(),
+        (None, Some(present)) => present.found.row.shown(),
+        (None, None) => Vec::new(),
     };
-    let mut methods = vec![shown.to_owned()];
-    methods.extend(before.into_iter().filter(|method| method != shown));
-    match provider::bring(&mut visit, &interaction).await {
-        Ok(believed) => {
-            for method in believed.into_iter().map(str::to_owned) {
-                if !methods.contains(&method) {
-                    methods.push(method);
-                }
-            }
-        }
+    // A factor that was just set up proves nobody: the session is as old as it was.
+    let auth_time = session.filter(|_| by == By::SetUp);
+    let auth_time = auth_time.map(|present| present.found.row.auth_time);
+    let since = half
+        .as_ref()
+        .map_or_else(|| freshness::recent(&visit.context), Half::since);
+    let brought = match provider::bring(&mut visit, &interaction, &user).await {
+        Ok(brought) => brought,
         Err(error) => return Err((visit, error)),
+    };
+    let shown_before = before.iter().find(|one| one.method == shown);
+    let at = match (by, shown_before) {
+        (By::Before, Some(one)) => one.at,
+        (By::Provider, _) => brought.at,
+        (By::Before, None) | (By::Now | By::SetUp, _) => now,
+    };
+    let mut methods = vec![Shown::new(shown, at)];
+    methods.extend(before.into_iter().filter(|one| one.method != shown));
+    for method in brought.believed {
+        if methods.iter().all(|one| one.method != method) {
+            methods.push(Shown::new(method, brought.at));
+        }
     }
-    if !interaction.strict && second::wants_second_factor(&user, &methods) {
-        match remembered::is_remembered(&visit, &user).await {
-            Ok(true) => methods.push(remembered::SHOWS.to_owned()),
+    if !interaction.strict {
+        match is_spared(&visit, &user, &methods).await {
+            Ok(true) => methods.push(Shown::new(remembered::SHOWS, now)),
             Ok(false) => {}
             Err(error) => return Err((visit, error)),
         }
     }
-    match second::before_session(&visit, &interaction, &user, &methods) {
-        Before::Nothing => {}
-        Before::Page => {
-            interaction.half = Some(Half {
-                user_id: user.id.clone(),
-                password_changed_at: user.password_changed_at,
-                since_ms: half.map_or(visit.context.now_ms, |half| half.since_ms),
-                methods,
-            });
+    let will_be = brought.user.as_ref().unwrap_or(&user);
+    let before_session =
+        second::before_session(&visit, &interaction, &user, will_be, &methods, since).await;
+    match before_session {
+        Ok(Before::Nothing) => {}
+        Ok(Before::Page) => {
+            let issue_ms = visit.context.issue_ms;
+            let since_ms = half.as_ref().map_or(issue_ms, |half| half.since_ms);
+            let begun_at = half.as_ref().map_or(now, Half::begun);
+            interaction.half = Some(Half::new(&user, &methods, begun_at, since_ms));
             return Ok(Outcome::Page(second::show(visit, interaction, None).await));
         }
-        Before::Unreachable => return Ok(Outcome::Page(visit.error(&second::unreachable()))),
+        Ok(Before::Unreachable) => {
+            return Ok(Outcome::Page(visit.error(&second::unreachable())));
+        }
+        Err(error) => return Err((visit, error)),
     }
-    let names: Vec<&str> = methods.iter().map(String::as_str).collect();
+    let names: Vec<&str> = methods.iter().map(|one| &*one.method).collect();
+    let registry = &visit.context.snapshot.registry;
+    let wants = Wants {
+        purpose: Purpose::of(&interaction, registry),
+        shown: Some(&names),
+        classes: &interaction.required,
+        ..Wants::default()
+    };
+    // Every page before was for this: nothing is left that keeps the person out.
+    if access::ask(&visit.context, Entrance::Login, will_be, &wants).is_err() {
+        return Ok(Outcome::Page(show(visit, interaction, None)));
+    }
     let usable = usable(&visit, &user);
     let device = visit.device();
     let is_new = device.is_none_or(|device| device.known(&user).is_none());
     let person = is_new.then(|| user.clone());
-    if let Err(error) = visit.log_in(user, &names).await {
+    if let Err(error) = visit.log_in(user, &methods, auth_time).await {
         return Err((visit, error));
     }
     if let Some(person) = &person {
@@ -510,7 +588,12 @@ async fn try_finish(
     interaction.pending = None;
     interaction.page = Page::Start;
     interaction.strict = false;
-    let row = visit.present().map(|present| &present.found.row);
+    if let Err(failure) = provider::complete(&mut visit, &mut interaction, since).await {
+        let page = failed(visit, failure, provider::METHOD, |visit, notice| {
+            method_page(visit, first(), &interaction, None, Some(notice))
+        });
+        return Ok(Outcome::Page(page));
+    }
     // Somebody of whom more methods are asked, and who has them, has one more page before them.
     let half_way = match first_wish(&interaction) {
         Some(class) => !acr::missing(class, &names, &usable).is_empty(),
@@ -520,14 +603,22 @@ async fn try_finish(
         interaction.step_up = true;
         return Ok(Outcome::Done(Box::new(visit), Box::new(interaction)));
     }
+    let row = visit.present().map(|present| &present.found.row);
     interaction.login = row.map(SessionStamp::by);
-    if let Err(failure) = provider::complete(&visit, &mut interaction).await {
-        let page = failed(visit, failure, provider::METHOD, |visit, notice| {
-            method_page(visit, first(), &interaction, None, Some(notice))
-        });
-        return Ok(Outcome::Page(page));
-    }
     Ok(offer::after(visit, interaction, form).await)
+}
+
+/// Whether the account's second factor is not asked for, since this browser is remembered.
+async fn is_spared(
+    visit: &BrowserRequest,
+    user: &User,
+    shown: &[Shown],
+) -> Result<bool, StoreError> {
+    let names: Vec<&str> = shown.iter().map(|one| &*one.method).collect();
+    Ok(
+        second::wants_second_factor(&visit.context, user, &names).await?
+            && remembered::is_remembered(visit, user).await?,
+    )
 }
 
 /// What this account can log in with here: names of `signet_oauth::authorize::acr::METHODS`.

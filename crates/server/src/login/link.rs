@@ -15,6 +15,7 @@ use signet_store::{Change, Key, Op, StoreError, Table};
 use super::flow;
 use super::one_time_code::{self, MailedCodeId};
 use crate::browser_request::BrowserRequest;
+use crate::budgets::Act;
 use crate::http::{Context, Response};
 use crate::page;
 
@@ -47,8 +48,8 @@ pub(super) fn url(
     Ok(visit.url(&format!("{PATH}?token={token}")))
 }
 
-/// Keeps the page that a code belongs to, until the code expires. For a code that was mailed to
-/// nobody, too: it costs the same.
+/// Keeps the page that a code belongs to, until the code expires, unless callers like this one have
+/// used up what is kept for them. For a code that was mailed to nobody, too: it costs the same.
 ///
 /// # Errors
 /// The store's.
@@ -61,6 +62,12 @@ pub(super) async fn keep(
         return Ok(());
     };
     let (context, now) = (&visit.context, visit.context.now());
+    let budgets = &context.realm.budgets;
+    let spent = budgets.spend_many(Act::Waiting, visit.caller(), sealed.len(), now);
+    if spent.is_err() {
+        // The code can be typed all the same.
+        return Ok(());
+    }
     let put = Op::Put {
         key: key_of(&id),
         value: sealed.as_bytes().to_vec(),

@@ -13,8 +13,11 @@ use crate::browser_request::BrowserRequest;
 use crate::page::{Html, MethodButton, Notice};
 use signet_directory::User;
 
+/// A step of a login, whatever else is inside it.
+pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
 /// The answer of a method's function, which may ask the store.
-pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+pub type Answer<'a, T> = Boxed<'a, Result<T, StoreError>>;
 
 /// Keeps a page: the request, the method's own state, the sealed page.
 pub type Keep = for<'a> fn(&'a BrowserRequest, &'a [u8], &'a str) -> Answer<'a, ()>;
@@ -149,6 +152,9 @@ pub struct Attempt<'a> {
     pub user: Option<&'a User>,
     /// What [`Start::run`] answered; empty where there was no start.
     pub state: &'a [u8],
+    /// For how long the page that it answers may be sent again, Unix seconds: what counts once is
+    /// remembered for that long.
+    pub ends_at: u64,
     /// The form.
     pub form: &'a Params,
     /// Whatever was typed is wrong where the account's guesses are used up; it must cost and look

@@ -9,6 +9,7 @@ pub mod budgets;
 pub mod email_code;
 mod first_password;
 pub mod flow;
+mod last_way;
 pub mod link;
 pub mod method;
 pub mod offer;
@@ -21,9 +22,11 @@ pub mod provider;
 pub mod recovery_code;
 pub mod remembered;
 pub mod second;
+pub(crate) mod terms;
 pub mod totp;
 
 pub(crate) use crate::failure::Failure;
+pub(crate) use last_way::is_last_way;
 pub use method::Method;
 
 /// Every method. The first is the one whose fields stand on the login page; of those that would do

@@ -11,7 +11,7 @@ use signet_store::{Change, Key, Op, StoreError, Table};
 
 use super::flow::{self, Outcome};
 use super::method::Answer;
-use crate::browser_request::BrowserRequest;
+use crate::browser_request::{BrowserRequest, LoggedIn};
 use crate::interaction::{Interaction, Page, Pending};
 use crate::page::{Html, Notice};
 
@@ -34,8 +34,7 @@ pub struct Offer {
     /// The page, with a button `decision=later` beside its own.
     pub page: fn(&OfferPage<'_>) -> Html,
     /// The person accepted.
-    pub accept:
-        for<'a> fn(&'a BrowserRequest, &'a User, &'a [u8], &'a Params) -> Answer<'a, Accepted>,
+    pub accept: for<'a> fn(&'a Taken<'a>) -> Answer<'a, Accepted>,
 }
 
 /// What an offer's page is made of.
@@ -54,7 +53,21 @@ pub struct OfferPage<'a> {
     pub notice: Option<Notice>,
 }
 
-/// What came of an offer that was accepted.
+/// An offer that its person accepts.
+pub struct Taken<'a> {
+    /// The request.
+    pub visit: &'a BrowserRequest,
+    /// Whose session it was offered in.
+    pub present: &'a LoggedIn,
+    /// What [`Offer::prepare`] answered.
+    pub state: &'a [u8],
+    /// Until when the page may be sent again, Unix seconds.
+    pub ends_at: u64,
+    /// The form.
+    pub form: &'a Params,
+}
+
+/// The result of an offer that was accepted.
 pub enum Accepted {
     /// It was done: on to what the login was for.
     Done,
@@ -160,7 +173,14 @@ pub(super) async fn submit(
     let outcome = match (form.get("decision"), offer) {
         (Some("later"), Some(offer)) => decline(&visit, &present.user.id, offer.name).await,
         (Some(decision), Some(offer)) if decision == offer.name => {
-            match (offer.accept)(&visit, &present.user, &pending.state, form).await {
+            let taken = Taken {
+                visit: &visit,
+                present: &present,
+                state: &pending.state,
+                ends_at: interaction.ends_at,
+                form,
+            };
+            match (offer.accept)(&taken).await {
                 Ok(Accepted::Done) => Ok(()),
                 Ok(Accepted::Again(text)) => {
                     let notice = Some(Notice::Error(text));

@@ -18,6 +18,7 @@ use signet_webauthn::{Assertion, Counter, Known, authenticate};
 
 use super::budgets::Standing;
 use super::method::{Answer, Attempt, Method, MethodPage, Step, Verdict};
+use crate::access::Entrance;
 use crate::attempts::Kind;
 use crate::browser_request::BrowserRequest;
 use crate::page::{self, Html, PasskeyStep};
@@ -137,7 +138,8 @@ async fn verify(attempt: &Attempt<'_>) -> Result<Verdict, StoreError> {
     };
     let user = owner(attempt, answer.user_handle.as_deref()).await?;
     let name = CredentialName::new(CredentialKind::Passkey, passkeys::row_id(&answer.id));
-    let holds = |user: &User| user.enabled && user.credentials().contains(&name);
+    let holds =
+        |user: &User| Entrance::Login.opens(user, now) && user.credentials().contains(&name);
     let Some(user) = user.filter(holds) else {
         return refused(&"nobody's");
     };
@@ -162,7 +164,7 @@ async fn verify(attempt: &Attempt<'_>) -> Result<Verdict, StoreError> {
             Err(error) => return refused(&error),
         };
         // Only who has the key comes here: nobody else writes a row.
-        let end = now.saturating_add(settings.interaction_lifetime);
+        let end = passkeys::remembered_until(settings, attempt.ends_at, now);
         if !consumed && !challenge.consume(&*realm.store, end, now).await? {
             return Ok(Verdict::Expired);
         }
@@ -173,6 +175,7 @@ async fn verify(attempt: &Attempt<'_>) -> Result<Verdict, StoreError> {
         }
         passkey.sign_count = used.sign_count;
         passkey.backed_up = used.backed_up;
+        passkey.verifies |= used.user_verified;
         stored.data = Secret::new(passkey.encode());
         stored.used_at = Some(now);
         if users.rewrite_credential(&user.id, &stored, now).await? {

@@ -7,9 +7,10 @@ use signet_store::StoreError;
 
 use super::Failure;
 use super::method::Answer;
-use super::offer::{Accepted, Offer, OfferPage};
+use super::offer::{Accepted, Offer, OfferPage, Taken};
 use super::passkey;
 use crate::browser_request::BrowserRequest;
+use crate::freshness;
 use crate::page::{self, Html, PasskeyOffer};
 use crate::passkeys::{self, Challenge, relying_party};
 use crate::user_passkeys;
@@ -26,12 +27,16 @@ pub(super) const OFFER: Offer = Offer {
     accept: boxed,
 };
 
-/// The field is the script's own: a browser without it could not take the offer up.
+/// The field is the script's own: a browser without it could not take the offer up. Nor could a
+/// login that has not shown everything that the account has, in a browser that is remembered, say.
 fn applies(visit: &BrowserRequest, user: &User, form: &Params) -> bool {
     form.get("passkey_capable").is_some()
         && form.get("password").is_some()
         && relying_party(&visit.context.snapshot.settings).is_some()
         && !user.has(CredentialKind::Passkey)
+        && visit
+            .present()
+            .is_some_and(|present| freshness::of(&visit.context, present).is_some())
 }
 
 fn page(page: &OfferPage<'_>) -> Html {
@@ -52,30 +57,25 @@ fn page(page: &OfferPage<'_>) -> Html {
     )
 }
 
-fn boxed<'a>(
-    visit: &'a BrowserRequest,
-    user: &'a User,
-    state: &'a [u8],
-    form: &'a Params,
-) -> Answer<'a, Accepted> {
-    Box::pin(accept(visit, user, state, form))
+fn boxed<'a>(taken: &'a Taken<'a>) -> Answer<'a, Accepted> {
+    Box::pin(accept(taken))
 }
 
-async fn accept(
-    visit: &BrowserRequest,
-    user: &User,
-    state: &[u8],
-    form: &Params,
-) -> Result<Accepted, StoreError> {
+async fn accept(taken: &Taken<'_>) -> Result<Accepted, StoreError> {
+    let (visit, form) = (taken.visit, taken.form);
+    // The page was left open for too long: an offer stands in nobody's way.
+    let Some(fresh) = freshness::of(&visit.context, taken.present) else {
+        return Ok(Accepted::Done);
+    };
     if !passkey::is_answer(form) {
         return Ok(Accepted::Again(user_passkeys::NO_SCRIPT));
     }
-    let Some(challenge) = Challenge::from_slice(state) else {
+    let Some(challenge) = Challenge::from_slice(taken.state) else {
         return Ok(Accepted::Done);
     };
-    let added = user_passkeys::add(visit, user, &challenge, form);
+    let added = user_passkeys::add(visit, &fresh, &challenge, taken.ends_at, form);
     let event = visit.context.event(Action::ACCOUNT).operation(NAME);
-    let event = event.subject(&user.id);
+    let event = event.subject(&fresh.user().id);
     let audit = visit.context.realm.audit();
     match audit.act(event, added, Failure::code).await {
         Ok(_) => Ok(Accepted::Done),

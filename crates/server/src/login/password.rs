@@ -5,6 +5,7 @@ use signet_directory as directory;
 
 use super::budgets::Standing;
 use super::method::{Answer, Attempt, Method, MethodPage, Step, Verdict};
+use crate::access::Entrance;
 use crate::attempts::Kind;
 use crate::page::{self, Html};
 
@@ -52,7 +53,9 @@ fn verify<'a>(attempt: &'a Attempt<'a>) -> Answer<'a, Verdict> {
         let verified = users.verify_password(user, password, waiter, context.now());
         let verified = verified.await?;
         Ok(match (verified, user) {
-            (directory::PasswordVerdict::Right, Some(user)) if user.enabled => {
+            (directory::PasswordVerdict::Right, Some(user))
+                if Entrance::Login.opens(user, context.now()) =>
+            {
                 Verdict::Proven(Box::new(user.clone()))
             }
             (directory::PasswordVerdict::Busy, _) => Verdict::Busy,

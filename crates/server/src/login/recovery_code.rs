@@ -8,12 +8,14 @@
 use serde::{Deserialize, Serialize};
 use signet_crypto::Secret;
 use signet_crypto::hash::sha256;
-use signet_directory::{Accounts, CredentialKind, CredentialName, StoredCredential};
+use signet_directory::{Accounts, CredentialKind, CredentialName, StoredCredential, User};
 use signet_store::StoreError;
 
 use super::budgets::Standing;
 use super::method::{Answer, Attempt, Method, MethodPage, Step, Verdict};
+use crate::access::Entrance;
 use crate::attempts::Kind;
+use crate::freshness::Fresh;
 use crate::page::{self, Html};
 use crate::security_mail::{self, SecurityEvent};
 
@@ -65,7 +67,7 @@ fn verify<'a>(attempt: &'a Attempt<'a>) -> Answer<'a, Verdict> {
         let users = &context.realm.people.users;
         let left = accept(users, &user.id, typed, context.now()).await?;
         Ok(match left {
-            Some(_) if user.enabled => {
+            Some(_) if Entrance::Login.opens(user, context.now()) => {
                 security_mail::send(attempt.visit, user, SecurityEvent::RecoveryCodeUsed).await;
                 Verdict::Proven(Box::new(user.clone()))
             }
@@ -113,7 +115,7 @@ fn folded(typed: &str) -> String {
 }
 
 /// A new list: the credential, and the codes as they are shown, once.
-pub(crate) fn generate(now: u64) -> (StoredCredential, Vec<String>) {
+fn generate(now: u64) -> (StoredCredential, Vec<String>) {
     let salt = signet_crypto::random::bytes();
     let code = || -> String {
         let bytes = signet_crypto::random::bytes::<CODE_CHARS>();
@@ -134,6 +136,21 @@ pub(crate) fn generate(now: u64) -> (StoredCredential, Vec<String>) {
         groups.join("-")
     });
     (credential, shown.collect())
+}
+
+/// Puts a new list in the place of the account's: the account, and the codes as they are shown,
+/// once.
+///
+/// # Errors
+/// The store's.
+pub(crate) async fn replace(
+    users: &Accounts,
+    fresh: &Fresh<'_>,
+    now: u64,
+) -> Result<(User, Vec<String>), StoreError> {
+    let (list, codes) = generate(now);
+    let change = users.change(&fresh.user().id, now, |draft| draft.put_credential(&list));
+    Ok((change.await?, codes))
 }
 
 /// How many codes are left.

@@ -7,13 +7,14 @@
 //! change of the password and with any change of the account's second factors.
 
 use signet_directory::{CredentialKind, CredentialName, StoredCredential, User};
+use signet_oauth::authorize::acr;
 use signet_store::StoreError;
 
 use crate::browser_request::BrowserRequest;
 use crate::session;
 
 /// What it is called in a session's methods.
-pub(crate) const SHOWS: &str = "remembered_browser";
+pub(crate) const SHOWS: &str = acr::REMEMBERED_BROWSER;
 /// For how long a browser is remembered, in seconds.
 pub const LIFETIME: u64 = 30 * 86_400;
 /// Browsers that one account has remembered. The one that was used least lately makes room.

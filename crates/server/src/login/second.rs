@@ -4,51 +4,123 @@
 //! has a second factor and it was not shown: no session is begun before that. Or a session is
 //! there, and what the interaction leads to asks for more than it has (RFC 9470): then only what is
 //! missing is asked for, and the session goes on with it.
+//!
+//! Whoever has nothing that reaches what is asked for sets a factor up on the way: in a login that
+//! is half way, or in a session that has just shown everything that the account has
+//! ([`freshness`]). A session that is older is asked for the whole login first: a cookie alone must
+//! not become a factor.
 
-use signet_directory::{CredentialKind, User};
+use signet_directory::{CredentialName, User};
 use signet_oauth::authorize::acr;
 use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::params::Params;
 use signet_revocation::RevocationQuery;
 use signet_store::StoreError;
 
-use super::flow::{self, Outcome};
-use super::method::{Method, MethodPage};
+use super::flow::{self, By, Outcome};
+use super::method::{Boxed, Method, MethodPage};
 use super::totp::{self, TotpSecret};
-use super::{Failure, METHODS, first_password, passkey, policy, remembered};
-use crate::browser_request::{BrowserRequest, store_failed};
+use super::{Failure, METHODS, first_password, passkey, policy, provider, remembered, terms};
+use crate::access::{self, Entrance, Owed};
+use crate::browser_request::{BrowserRequest, LoggedIn, store_failed};
+use crate::freshness::{self, Asked, Fresh};
 use crate::http::{Context, Response};
 use crate::interaction::{Interaction, Page, Pending};
 use crate::page::{self, Html, MethodButton, Notice, StepPage, TotpAddPage};
 use crate::security_mail::{self, SecurityEvent};
+use crate::session::Shown;
+use crate::user_passkeys;
 use signet_audit::Action;
 
-/// Whether the account is asked for a second factor beyond these methods: it has one, and none was
-/// shown.
-pub(crate) fn wants_second_factor<S: AsRef<str>>(user: &User, shown: &[S]) -> bool {
-    user.has(CredentialKind::Totp) && !acr::second_factor_shown(shown)
+/// The factors of an account that each login asks for. A passkey that verifies its user is none of
+/// them, so that there is another way in; what outlives the session asks for it ([`freshness`]).
+#[derive(Clone, Copy)]
+struct Factors {
+    /// A code app.
+    app: bool,
+    /// A security key that does not verify its user: it is nothing but a second factor.
+    key: bool,
 }
 
-/// Whether somebody has to set a new password before a session begins. Where the password is a
-/// directory's, it is changed there.
-pub(crate) fn must_change_password(context: &Context, user: &User) -> bool {
-    user.must_change_password && context.realm.people.users.may(user).password
+impl Factors {
+    async fn of(context: &Context, user: &User) -> Result<Factors, StoreError> {
+        let has = |when| {
+            let is = |name: &CredentialName| freshness::asked(name.kind) == when;
+            user.credentials().iter().any(is)
+        };
+        Ok(Factors {
+            app: has(Asked::Logins),
+            key: has(Asked::Changes) && user_passkeys::has_security_key(context, user).await?,
+        })
+    }
+
+    /// Whether these methods leave one of them to be asked for.
+    fn misses<S: AsRef<str>>(self, shown: &[S]) -> bool {
+        let is_enrolled = |name: &S| acr::is_enrolled(name.as_ref());
+        (self.app && !acr::second_factor_shown(shown))
+            || (self.key && !shown.iter().any(is_enrolled))
+    }
+}
+
+/// Whether a login of the account is asked for a second factor beyond these methods: it has one,
+/// and none was shown.
+///
+/// # Errors
+/// The store's.
+pub(crate) async fn wants_second_factor<S: AsRef<str>>(
+    context: &Context,
+    user: &User,
+    shown: &[S],
+) -> Result<bool, StoreError> {
+    Ok(Factors::of(context, user).await?.misses(shown))
 }
 
 /// Whose step it is, and what they have shown.
 pub(super) struct Who {
     pub(super) user: User,
-    pub(super) methods: Vec<String>,
+    /// As the record will be after the login, where a provider's word changes it: what is demanded
+    /// of a group is demanded of who is about to be in it.
+    will_be: User,
+    pub(super) shown: Vec<Shown>,
+    /// From when on it counts as just shown, Unix seconds: a login's beginning.
+    since: u64,
+    factors: Factors,
 }
 
-/// None: there is nobody any more, and the login begins anew.
+impl Who {
+    fn methods(&self) -> Vec<&str> {
+        self.shown.iter().map(|one| &*one.method).collect()
+    }
+
+    /// The methods that count for classes. A remembered browser is not enough for what is strict.
+    fn counted(&self, interaction: &Interaction) -> Vec<&str> {
+        let mut methods = self.methods();
+        methods.retain(|name| !interaction.strict || *name != remembered::SHOWS);
+        methods
+    }
+
+    /// What was just shown.
+    fn just_shown(&self) -> Vec<&str> {
+        freshness::counted(&self.shown, self.since)
+    }
+
+    /// Whether a factor of the account is asked for. For what is strict, what was just shown
+    /// counts alone.
+    fn misses_factor(&self, visit: &BrowserRequest, interaction: &Interaction) -> bool {
+        match interaction.strict {
+            true => freshness::lacks_factor(&visit.context, &self.user, &self.just_shown()),
+            false => self.factors.misses(&self.methods()),
+        }
+    }
+}
+
+/// None: there is nobody any more, and the login begins again.
 async fn who(visit: &BrowserRequest, interaction: &Interaction) -> Result<Option<Who>, StoreError> {
     let Some(half) = &interaction.half else {
-        let present = visit.present().filter(|_| interaction.step_up);
-        return Ok(present.map(|present| Who {
-            user: present.user.clone(),
-            methods: owned(&present.found.row.methods()),
-        }));
+        return match visit.present().filter(|_| interaction.step_up) {
+            Some(present) => of_session(visit, present).await.map(Some),
+            None => Ok(None),
+        };
     };
     let (realm, now) = (&visit.context.realm, visit.context.now());
     let user = realm.people.users.by_id(&half.user_id, now).await?;
@@ -58,16 +130,30 @@ async fn who(visit: &BrowserRequest, interaction: &Interaction) -> Result<Option
         ..RevocationQuery::default()
     });
     let holds = |user: &User| {
-        user.enabled && user.password_changed_at == half.password_changed_at && !revoked
+        Entrance::Login.opens(user, now)
+            && user.password_changed_at == half.password_changed_at
+            && !revoked
     };
-    Ok(user.filter(holds).map(|user| Who {
+    let Some(user) = user.filter(holds) else {
+        return Ok(None);
+    };
+    Ok(Some(Who {
+        will_be: provider::as_will_be(visit, interaction, &user).await?,
+        factors: Factors::of(&visit.context, &user).await?,
         user,
-        methods: half.methods.clone(),
+        shown: half.shown(),
+        since: half.since(),
     }))
 }
 
-fn owned(names: &[&str]) -> Vec<String> {
-    names.iter().map(ToString::to_string).collect()
+async fn of_session(visit: &BrowserRequest, present: &LoggedIn) -> Result<Who, StoreError> {
+    Ok(Who {
+        user: present.user.clone(),
+        will_be: present.user.clone(),
+        shown: present.found.row.shown(),
+        since: freshness::recent(&visit.context),
+        factors: Factors::of(&visit.context, &present.user).await?,
+    })
 }
 
 /// What comes next for somebody who has shown some methods.
@@ -78,8 +164,12 @@ enum Next {
     Ask(Vec<&'static Method>),
     /// They have nothing that would do, and set up a code app.
     Enrol,
+    /// They would set one up, and their session is too old for it: the whole login first.
+    Login,
     /// Everything was shown, and a new password comes before the session.
     NewPassword,
+    /// Everything was shown, and the terms come before the session.
+    Terms,
     /// They have nothing that would do, and nothing that they could set up here.
     Unreachable,
 }
@@ -88,14 +178,20 @@ fn next(visit: &BrowserRequest, interaction: &Interaction, who: &Who) -> Next {
     let may = |method: &&Method| {
         method.is_second() && (method.offered)(visit) && (method.usable)(visit, &who.user)
     };
-    // A remembered browser is not enough for what is strict.
-    let shown = who.methods.iter().map(String::as_str);
-    let counted: Vec<&str> = shown
-        .filter(|name| !interaction.strict || *name != remembered::SHOWS)
-        .collect();
-    if wants_second_factor(&who.user, &counted) {
-        let enrolled = METHODS.iter().filter(|method| method.is_enrolled());
-        return Next::Ask(enrolled.filter(may).collect());
+    let counted = who.counted(interaction);
+    let just_shown = who.just_shown();
+    if who.misses_factor(visit, interaction) {
+        // A key that verified nobody was shown, and is asked for something beside it.
+        let key_shown = interaction.strict && just_shown.iter().any(|name| acr::is_enrolled(name));
+        let completes = |method: &&Method| {
+            let with = |name| acr::second_factor_shown(&[just_shown.as_slice(), &[name]].concat());
+            method.shows.iter().any(|name| with(*name))
+        };
+        let fits = |method: &&Method| match key_shown {
+            true => completes(method),
+            false => method.is_enrolled(),
+        };
+        return Next::Ask(METHODS.iter().filter(fits).filter(may).collect());
     }
     let candidates: Vec<&'static str> = METHODS
         .iter()
@@ -107,7 +203,7 @@ fn next(visit: &BrowserRequest, interaction: &Interaction, who: &Who) -> Next {
         let helps = |method: &&Method| method.shows.iter().any(|name| names.contains(name));
         METHODS.iter().filter(may).filter(helps).collect()
     };
-    for class in policy::required(visit, interaction, &who.user) {
+    for class in policy::required(visit, interaction, &who.will_be) {
         if acr::holds(&class, &counted) {
             continue;
         }
@@ -116,10 +212,8 @@ fn next(visit: &BrowserRequest, interaction: &Interaction, who: &Who) -> Next {
             return Next::Ask(helpful);
         }
         // Whoever has a second factor uses it: only where there is none is one set up on the way.
-        let has_factor = acr::second_factor_shown(&counted)
-            || who.user.has(CredentialKind::Totp)
-            || who.user.has(CredentialKind::Passkey);
-        if has_factor {
+        let has_factor = freshness::has_factor(&visit.context, &who.user);
+        if has_factor || acr::second_factor_shown(&counted) {
             return Next::Unreachable;
         }
         let with_app: Vec<&'static str> = candidates.iter().copied().chain([APP]).collect();
@@ -129,14 +223,20 @@ fn next(visit: &BrowserRequest, interaction: &Interaction, who: &Who) -> Next {
         }
         // What they have comes before what they set up: nobody sets up a factor for half a proof.
         let first = of(&missing);
-        return match first.is_empty() {
-            true => Next::Enrol,
-            false => Next::Ask(first),
+        return match (first.is_empty(), acr::begins_login(&just_shown)) {
+            (true, true) => Next::Enrol,
+            (true, false) => Next::Login,
+            (false, _) => Next::Ask(first),
         };
     }
     // A session that is there goes on: it is the next login that has to.
-    if interaction.half.is_some() && must_change_password(&visit.context, &who.user) {
-        return Next::NewPassword;
+    if interaction.half.is_some()
+        && let Some(owed) = access::owed(&visit.context, &who.user)
+    {
+        return match owed {
+            Owed::Password => Next::NewPassword,
+            Owed::Terms => Next::Terms,
+        };
     }
     let wish = flow::first_wish(interaction).filter(|_| interaction.half.is_none());
     let helpful = wish.map(|class| acr::helpful(class, &counted, &candidates));
@@ -159,35 +259,52 @@ pub(super) enum Before {
     Unreachable,
 }
 
-/// What there is before a session begins for somebody who has shown these methods.
-pub(super) fn before_session(
+/// What there is before a session begins for somebody who has shown this. `will_be`: their record
+/// as it will be after the login. `since`: when the login began, Unix seconds.
+pub(super) async fn before_session(
     visit: &BrowserRequest,
     interaction: &Interaction,
     user: &User,
-    methods: &[String],
-) -> Before {
+    will_be: &User,
+    shown: &[Shown],
+    since: u64,
+) -> Result<Before, StoreError> {
     let who = Who {
         user: user.clone(),
-        methods: methods.to_vec(),
+        will_be: will_be.clone(),
+        shown: shown.to_vec(),
+        since,
+        factors: Factors::of(&visit.context, user).await?,
     };
-    let required = policy::required(visit, interaction, user);
-    let reached = required.iter().all(|class| acr::holds(class, methods));
-    let must_change = must_change_password(&visit.context, user);
-    if reached && !wants_second_factor(user, methods) && !must_change {
-        return Before::Nothing;
+    let required = policy::required(visit, interaction, will_be);
+    let counted = who.counted(interaction);
+    let reached = required.iter().all(|class| acr::holds(class, &counted));
+    let owes = access::owed(&visit.context, user).is_some();
+    if reached && !who.misses_factor(visit, interaction) && !owes {
+        return Ok(Before::Nothing);
     }
-    match next(visit, interaction, &who) {
-        Next::Nothing if !must_change => Before::Nothing,
-        Next::Nothing | Next::Ask(_) | Next::Enrol | Next::NewPassword => Before::Page,
+    Ok(match next(visit, interaction, &who) {
+        Next::Nothing if !owes => Before::Nothing,
+        Next::Nothing
+        | Next::Ask(_)
+        | Next::Enrol
+        | Next::Login
+        | Next::NewPassword
+        | Next::Terms => Before::Page,
         Next::Unreachable => Before::Unreachable,
-    }
+    })
 }
 
 /// The methods of which one is asked for now, in the order of the table.
 fn asked(visit: &BrowserRequest, interaction: &Interaction, who: &Who) -> Vec<&'static Method> {
     match next(visit, interaction, who) {
         Next::Ask(methods) => methods,
-        Next::Nothing | Next::Enrol | Next::NewPassword | Next::Unreachable => Vec::new(),
+        Next::Nothing
+        | Next::Enrol
+        | Next::Login
+        | Next::NewPassword
+        | Next::Terms
+        | Next::Unreachable => Vec::new(),
     }
 }
 
@@ -202,20 +319,23 @@ pub enum StepUp {
 }
 
 /// See [`StepUp`].
-pub fn step_up(visit: &BrowserRequest, interaction: &Interaction) -> StepUp {
+///
+/// # Errors
+/// The store's.
+pub async fn step_up(
+    visit: &BrowserRequest,
+    interaction: &Interaction,
+) -> Result<StepUp, StoreError> {
     let Some(present) = visit.present() else {
-        return StepUp::Login;
+        return Ok(StepUp::Login);
     };
-    let who = Who {
-        user: present.user.clone(),
-        methods: owned(&present.found.row.methods()),
-    };
-    match next(visit, interaction, &who) {
-        _ if who.methods.is_empty() => StepUp::Login,
-        Next::Ask(_) | Next::Enrol | Next::NewPassword => StepUp::Page,
-        Next::Nothing => StepUp::Login,
+    let who = of_session(visit, present).await?;
+    Ok(match next(visit, interaction, &who) {
+        _ if who.shown.is_empty() => StepUp::Login,
+        Next::Ask(_) | Next::Enrol | Next::NewPassword | Next::Terms => StepUp::Page,
+        Next::Nothing | Next::Login => StepUp::Login,
         Next::Unreachable => StepUp::Unreachable,
-    }
+    })
 }
 
 /// What is said where nothing reaches what is required.
@@ -231,7 +351,16 @@ const ENROL: &str = "totp-enrol";
 
 /// Shows the page of the first method that is asked for. Where it needs a start, which may send a
 /// mail, the person asks for it by a button.
-pub async fn show(
+/// Boxed, as [`flow::finish`].
+pub fn show(
+    visit: BrowserRequest,
+    interaction: Interaction,
+    notice: Option<Notice>,
+) -> Boxed<'static, Response> {
+    Box::pin(shown(visit, interaction, notice))
+}
+
+async fn shown(
     visit: BrowserRequest,
     mut interaction: Interaction,
     notice: Option<Notice>,
@@ -246,7 +375,12 @@ pub async fn show(
         Next::Ask(methods) => methods,
         Next::Enrol => return show_enrolment(visit, interaction, &who),
         Next::NewPassword => return first_password::show(visit, interaction, &who, None),
-        Next::Nothing => return flow::show(visit, interaction, notice),
+        Next::Terms => return terms::show(visit, interaction, None),
+        Next::Nothing | Next::Login => {
+            // What the session has shown adds nothing to a whole login.
+            interaction.step_up = false;
+            return flow::show(visit, interaction, notice);
+        }
         Next::Unreachable => return visit.error(&unreachable()),
     };
     let Some(method) = methods.first() else {
@@ -319,12 +453,16 @@ pub(super) fn step_page<'a>(page: &'a MethodPage<'a>, user: &'a User) -> StepPag
     }
 }
 
-/// Handles a form of a further step.
-pub(super) async fn submit(
+/// Handles a form of a further step. Boxed, as [`flow::finish`].
+pub(super) fn submit(
     visit: BrowserRequest,
-    mut interaction: Interaction,
+    interaction: Interaction,
     form: &Params,
-) -> Outcome {
+) -> Boxed<'_, Outcome> {
+    Box::pin(submitted(visit, interaction, form))
+}
+
+async fn submitted(visit: BrowserRequest, mut interaction: Interaction, form: &Params) -> Outcome {
     let who = match who(&visit, &interaction).await {
         Ok(Some(who)) => who,
         Ok(None) => return Outcome::Page(flow::show(visit, interaction, None)),
@@ -333,11 +471,12 @@ pub(super) async fn submit(
     let methods = match next(&visit, &interaction, &who) {
         Next::Enrol => return enrol(visit, interaction, who, form).await,
         Next::NewPassword => return first_password::submit(visit, interaction, who, form).await,
+        Next::Terms => return terms::submit(visit, interaction, who, form).await,
         Next::Ask(methods) => methods,
-        Next::Nothing | Next::Unreachable => Vec::new(),
+        Next::Nothing | Next::Login | Next::Unreachable => Vec::new(),
     };
     if methods.is_empty() {
-        // Another tab has shown it, or the factor was removed: the login begins anew.
+        // Another tab has shown it, or the factor was removed: the login begins again.
         return Outcome::Page(flow::show(visit, interaction, None));
     }
     let decision = form.get("decision").unwrap_or("");
@@ -359,7 +498,11 @@ pub(super) async fn submit(
     };
     let user = Some(who.user.clone());
     let typed = &who.user.username;
-    let verified = flow::verify_of(&visit, method, &state, user, typed, form).await;
+    let state = flow::State {
+        left: &state,
+        ends_at: interaction.ends_at,
+    };
+    let verified = flow::verify_of(&visit, method, state, user, typed, form).await;
     // A code that was mailed to somebody else is nothing here.
     let verified = verified.and_then(|proof| match proof.user.id == who.user.id {
         true => Ok(proof),
@@ -460,9 +603,22 @@ async fn enrol(
     };
     let secret = TotpSecret::from_bytes(&state.state);
     let label = form.get("label").unwrap_or("").to_owned();
-    match try_enrol(&visit, &who, &secret, &label, form).await {
+    let fresh = match &interaction.half {
+        Some(half) => freshness::of_half(&visit.context, &who.user, half),
+        None => visit
+            .present()
+            .and_then(|present| freshness::of(&visit.context, present)),
+    };
+    let Some(fresh) = fresh else {
+        return Outcome::Page(flow::show(visit, interaction, None));
+    };
+    match try_enrol(&visit, &fresh, &secret, &label, form).await {
         Ok(Some(user)) => {
-            let proof = flow::Proof { user, shown: APP };
+            let proof = flow::Proof {
+                user,
+                shown: APP,
+                by: By::SetUp,
+            };
             flow::finish(visit, interaction, proof, form).await
         }
         Ok(None) => {
@@ -477,7 +633,7 @@ async fn enrol(
 
 async fn try_enrol(
     visit: &BrowserRequest,
-    who: &Who,
+    fresh: &Fresh<'_>,
     secret: &TotpSecret,
     label: &str,
     form: &Params,
@@ -485,25 +641,26 @@ async fn try_enrol(
     let (realm, now) = (&visit.context.realm, visit.context.now());
     let keyring = realm.keyring().clone();
     let typed = form.get("totp").unwrap_or("");
-    let Some(app) = totp::enrol(secret, typed, label, &keyring, &who.user.id, now)? else {
+    let before = fresh.user();
+    let Some(app) = totp::enrol(fresh, secret, typed, label, &keyring, now)? else {
         return Ok(None);
     };
     // The account is as it was when it was found to have no factor: of two who set one up at once,
     // one does.
     let none_yet = |user: &User| {
-        user.enabled
-            && user.password_changed_at == who.user.password_changed_at
-            && !user.has(CredentialKind::Totp)
+        Entrance::Login.opens(user, now)
+            && user.password_changed_at == before.password_changed_at
+            && !freshness::has_factor(&visit.context, user)
     };
     let users = &realm.people.users;
-    let Some(found) = users.found(&who.user.id, now).await? else {
+    let Some(found) = users.found(&before.id, now).await? else {
         return Ok(None);
     };
     if !none_yet(&found.user) {
         return Ok(None);
     }
     let event = visit.context.event(Action::ACCOUNT).operation("totp-add");
-    let event = event.subject(&who.user.id);
+    let event = event.subject(&before.id);
     let added = users.change_found(found, now, |draft| draft.put_credential(&app));
     let added = async { added.await.map_err(StoreError::from) };
     let added = realm.audit().act(event, added, store_failed).await?;

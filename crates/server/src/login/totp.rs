@@ -21,7 +21,9 @@ use signet_store::StoreError;
 
 use super::budgets::Standing;
 use super::method::{Answer, Attempt, Method, MethodPage, Step, Verdict};
+use crate::access::Entrance;
 use crate::attempts::Kind;
+use crate::freshness::Fresh;
 use crate::page::{self, Html};
 
 /// Seconds of one step.
@@ -75,7 +77,7 @@ fn verify<'a>(attempt: &'a Attempt<'a>) -> Answer<'a, Verdict> {
         let (realm, now) = (&attempt.visit.context.realm, attempt.visit.context.now());
         let keyring = realm.keyring();
         let right = accept(&realm.people.users, &keyring, &user.id, typed, now).await?;
-        Ok(match right && user.enabled {
+        Ok(match right && Entrance::Login.opens(user, now) {
             true => Verdict::Proven(Box::new(user.clone())),
             false => Verdict::Wrong,
         })
@@ -209,6 +211,17 @@ fn digits(typed: &str) -> String {
 /// # Errors
 /// Sealing.
 pub(crate) fn enrol(
+    fresh: &Fresh<'_>,
+    secret: &TotpSecret,
+    typed: &str,
+    label: &str,
+    keyring: &Keyring,
+    now: u64,
+) -> Result<Option<StoredCredential>, StoreError> {
+    of_first_code(secret, typed, label, keyring, &fresh.user().id, now)
+}
+
+fn of_first_code(
     secret: &TotpSecret,
     typed: &str,
     label: &str,
@@ -414,7 +427,7 @@ mod tests {
         let before = Keyring::new(old.clone(), Vec::new());
         let secret = TotpSecret::generate();
         let code = secret.code(now / PERIOD);
-        let app = enrol(&secret, &code, "phone", &before, &alice.id, now);
+        let app = of_first_code(&secret, &code, "phone", &before, &alice.id, now);
         let app = app.unwrap().unwrap();
         let added = users.change(&alice.id, now, |draft| draft.put_credential(&app));
         added.await.unwrap();

@@ -25,6 +25,9 @@ const FRESH: u64 = 300;
 /// A set older than this is not used at all: a withdrawn key must end some time, even if its
 /// owner's server is down.
 const STALE: u64 = 3600;
+/// How long a set is used once an answer came that is no key set, seconds: it may have been meant
+/// to withdraw keys.
+const UNREADABLE: u64 = 300;
 /// Longest wait between two attempts for one URL, seconds, after several that brought nothing.
 const LONGEST_PAUSE: u64 = 20;
 /// Most URLs that are kept.
@@ -50,6 +53,8 @@ pub struct Payer<'a> {
 struct Kept {
     keys: Arc<ClientKeys>,
     fetched_at: u64,
+    /// When an answer came first that is no key set; 0: none since this one was fetched.
+    unreadable_since: AtomicU64,
 }
 
 #[derive(Default)]
@@ -95,7 +100,7 @@ impl ClientKeysCache {
     fn inline(&self, client: &Client, set: &JwkSet) -> Arc<ClientKeys> {
         let inline = self.inline.pin();
         match inline.get(&client.client_id) {
-            // The set itself, not its revision: a record that was removed and made anew begins at
+            // The set itself, not its revision: a record that was removed and made again begins at
             // the same one (known fault A15).
             Some((prepared, keys)) if prepared == set => keys.clone(),
             _ => {
@@ -109,7 +114,7 @@ impl ClientKeysCache {
         }
     }
 
-    /// The key set of a URL. `kid`: the key that is looked for; a set without it is fetched anew,
+    /// The key set of a URL. `kid`: the key that is looked for; a set without it is fetched again,
     /// unless the last attempts brought nothing a moment ago. `now`: Unix seconds.
     ///
     /// # Errors
@@ -170,6 +175,12 @@ impl Kept {
         now.saturating_sub(self.fetched_at) < FRESH
     }
 
+    fn may_be_used(&self, now: u64) -> bool {
+        let unreadable = self.unreadable_since.load(Relaxed);
+        now.saturating_sub(self.fetched_at) < STALE
+            && (unreadable == 0 || now.saturating_sub(unreadable) < UNREADABLE)
+    }
+
     fn has(&self, kid: Option<&str>) -> bool {
         kid.is_none_or(|kid| self.keys.has(kid))
     }
@@ -179,7 +190,17 @@ impl Entry {
     /// The set, where it is not too old.
     fn usable(&self, now: u64) -> Option<Arc<Kept>> {
         let kept = self.kept.load_full()?;
-        (now.saturating_sub(kept.fetched_at) < STALE).then_some(kept)
+        kept.may_be_used(now).then_some(kept)
+    }
+
+    /// An answer came that is no key set. The first one counts: the next ones do not put the end of
+    /// the set before it off.
+    fn note_unreadable(&self, now: u64) {
+        if let Some(kept) = self.kept.load_full() {
+            let _ = kept
+                .unreadable_since
+                .compare_exchange(0, now, Relaxed, Relaxed);
+        }
     }
 
     /// Whether it is time for an attempt; true for one caller, who then makes it.
@@ -238,6 +259,9 @@ impl Entry {
         });
         let Published { set, left_out } = set.inspect_err(|error| {
             self.useless.fetch_add(1, Relaxed);
+            if error.is_of_content() {
+                self.note_unreadable(now);
+            }
             tracing::warn!(%error, "a client's jwks_uri could not be fetched");
         })?;
         for entry in &left_out {
@@ -247,6 +271,7 @@ impl Entry {
         let kept = Arc::new(Kept {
             keys: keys.clone(),
             fetched_at: now,
+            unreadable_since: AtomicU64::new(0),
         });
         match kept.has(kid) {
             true => self.useless.store(0, Relaxed),
@@ -277,6 +302,24 @@ mod tests {
         assert!(entry.claim(104) && !entry.claim(104));
         // A clock that was forward holds nothing up.
         assert!(entry.claim(50));
+    }
+
+    #[test]
+    fn a_set_of_before_is_used_for_minutes_once_something_came_that_is_none() {
+        let entry = Entry::default();
+        entry.note_unreadable(50);
+        entry.kept.store(Some(Arc::new(Kept {
+            keys: Arc::new(ClientKeys::from_jwks(&JwkSet::default())),
+            fetched_at: 100,
+            unreadable_since: AtomicU64::new(0),
+        })));
+        // Where nothing comes.
+        assert!(entry.usable(100 + STALE - 1).is_some());
+        assert!(entry.usable(100 + STALE).is_none());
+        entry.note_unreadable(200);
+        entry.note_unreadable(400);
+        assert!(entry.usable(200 + UNREADABLE - 1).is_some());
+        assert!(entry.usable(200 + UNREADABLE).is_none());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::Outbound;
 
 /// Longest picture, in bytes.
 pub const MAX_LOGO_BYTES: usize = 65_536;
-/// Pictures that are kept; beyond, all are fetched anew.
+/// Pictures that are kept; beyond, all are fetched again.
 pub const MAX_LOGOS: usize = 256;
 /// How long one is shown as it is, in seconds.
 pub const LOGO_LIFETIME: u64 = 86_400;

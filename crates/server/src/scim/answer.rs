@@ -84,7 +84,12 @@ pub(super) struct Refusal {
     pub(super) status: u16,
     kind: Option<Kind>,
     detail: String,
+    /// Of a 403: the scopes that are needed.
+    scope: &'static str,
 }
+
+/// What every request needs.
+const SCOPE: &str = "signet:scim";
 
 impl Refusal {
     pub(super) fn plain(status: u16, detail: impl Into<String>) -> Refusal {
@@ -92,6 +97,7 @@ impl Refusal {
             status,
             kind: None,
             detail: detail.into(),
+            scope: SCOPE,
         }
     }
 
@@ -116,10 +122,20 @@ impl Refusal {
         Refusal::plain(412, "the resource was changed since it was read")
     }
 
+    /// The account administers, and the caller may not.
+    pub(super) fn of_administrator() -> Refusal {
+        let detail = "an administrator's account is changed with the scopes signet:scim and signet:admin in one token";
+        Refusal {
+            scope: "signet:scim signet:admin",
+            ..Refusal::plain(403, detail)
+        }
+    }
+
     /// For the audit trail.
     pub(super) fn code(&self) -> &'static str {
         match (self.kind, self.status) {
             (Some(kind), _) => kind.as_str(),
+            (None, 403) => "insufficient_scope",
             (None, 404) => "not_found",
             (None, 412) => "changed_meanwhile",
             (None, 500..) => "temporarily_unavailable",
@@ -143,16 +159,18 @@ impl Refusal {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::BAD_REQUEST);
         let mut answer = response::body(status, MEDIA, self.document().to_string());
         let challenge = match self.status {
-            401 => Some("Bearer error=\"invalid_token\""),
-            403 => Some("Bearer error=\"insufficient_scope\", scope=\"signet:scim\""),
+            401 => Some("Bearer error=\"invalid_token\"".to_owned()),
+            403 => {
+                let scope = self.scope;
+                Some(format!(
+                    "Bearer error=\"insufficient_scope\", scope=\"{scope}\""
+                ))
+            }
             _ => None,
         };
-        if let Some(challenge) = challenge {
+        if let Some(Ok(challenge)) = challenge.map(HeaderValue::try_from) {
             let headers = answer.headers_mut();
-            headers.insert(
-                header::WWW_AUTHENTICATE,
-                HeaderValue::from_static(challenge),
-            );
+            headers.insert(header::WWW_AUTHENTICATE, challenge);
         }
         answer
     }
@@ -175,6 +193,7 @@ impl From<Error> for Refusal {
             status,
             kind: Some(error.kind),
             detail: error.detail,
+            scope: SCOPE,
         }
     }
 }

@@ -8,14 +8,18 @@ use super::{
     read,
 };
 use crate::http::{Context, Response};
+use futures_util::future::join_all;
 use http::Method;
 use serde_json::{Map, Value, json};
 use signet_audit::Action;
+use signet_directory::fold;
 use signet_scim::{Kind, member};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Most operations of a bulk request.
 pub(super) const MAX_BULK_OPERATIONS: usize = 100;
+/// Accounts of a SCIM bulk request that are made at once
+const MAX_AT_ONCE: usize = 16;
 const SCHEMA: &str = "urn:ietf:params:scim:api:messages:2.0:BulkRequest";
 /// What stands for the id of something that an earlier operation made.
 const REFERENCE: &str = "bulkId:";
@@ -49,18 +53,79 @@ async fn answered(mut context: Context) -> Result<Answer, Refusal> {
     let base = base_of(&context);
     let mut made = HashMap::new();
     let (mut answers, mut errors) = (Vec::with_capacity(operations.len()), 0);
-    for operation in operations {
-        let (answer, failed) = one(&context, &caller, &base, operation, &mut made).await;
-        answers.push(answer);
-        errors += u64::from(failed);
-        if errors >= most_errors {
-            break;
+    let mut left = &operations[..];
+    while !left.is_empty() && errors < most_errors {
+        let at_once = match most_errors {
+            u64::MAX => independent(left).max(1),
+            _ => 1,
+        };
+        let (now, later) = left.split_at(at_once);
+        left = later;
+        if let [operation] = now {
+            let (answer, failed) = one(&context, &caller, &base, operation, &mut made).await;
+            answers.push(answer);
+            errors += u64::from(failed);
+            continue;
+        }
+        let (context, caller, base) = (&context, &caller, &base);
+        let each = now.iter().map(async |operation| {
+            let mut own = HashMap::new();
+            let (answer, _) = one(context, caller, base, operation, &mut own).await;
+            (answer, own)
+        });
+        for (answer, own) in join_all(each).await {
+            answers.push(answer);
+            made.extend(own);
         }
     }
     Ok(Answer::of(json!({
         "schemas": ["urn:ietf:params:scim:api:messages:2.0:BulkResponse"],
         "Operations": answers,
     })))
+}
+
+/// How many operations at the beginning of these make accounts and need nothing of each other: they
+/// are performed at once, and share flushes. What names another operation, repeats a user name or
+/// has a password, which is hashed for a while, is performed by itself.
+fn independent(operations: &[Value]) -> usize {
+    let mut names = HashSet::new();
+    let needs_none = |operation: &&Value| {
+        let Some(operation) = operation.as_object() else {
+            return false;
+        };
+        let text = |name: &str| member(operation, name).and_then(Value::as_str);
+        let data = member(operation, "data").and_then(Value::as_object);
+        let Some(data) = data else {
+            return false;
+        };
+        let name = member(data, "userName")
+            .and_then(Value::as_str)
+            .and_then(fold);
+        text("method").is_some_and(|method| method.eq_ignore_ascii_case("POST"))
+            && text("path").is_some_and(|path| path.trim_start_matches('/') == "Users")
+            && member(data, "password").is_none()
+            && !has_reference(operation)
+            && name.is_some_and(|name| names.insert(name))
+    };
+    operations
+        .iter()
+        .take(MAX_AT_ONCE)
+        .take_while(needs_none)
+        .count()
+}
+
+/// Whether something in it stands for the id of what an earlier operation made. A body has a
+/// bounded depth: the reader's.
+fn has_reference(operation: &Map<String, Value>) -> bool {
+    fn within(value: &Value) -> bool {
+        match value {
+            Value::String(text) => text.starts_with(REFERENCE),
+            Value::Array(list) => list.iter().any(within),
+            Value::Object(object) => object.values().any(within),
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        }
+    }
+    operation.values().any(within)
 }
 
 /// Performs one operation; what is said of it, and whether it failed.
@@ -154,6 +219,7 @@ async fn perform(
         body,
         version: text("version"),
         query: &Query::all(),
+        administers: caller.administers,
     };
     request.act(caller, context.event(Action::ADMIN)).await
 }

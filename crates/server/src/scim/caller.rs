@@ -1,12 +1,18 @@
 //! Who calls, and whether they may.
 use super::answer::Refusal;
-use crate::{admin, http::Context};
-use signet_oauth::scope::SCIM;
+use crate::{
+    access::{Entrance, KeptOut},
+    admin,
+    http::Context,
+};
+use signet_oauth::scope::{ADMIN, SCIM, ScopeSet};
 
 /// Somebody who may provision.
 pub(super) struct Caller {
     /// A user's id or a `client_id`.
     pub(super) who: String,
+    /// The token has `signet:admin` beside `signet:scim`, and its holder may still have both.
+    pub(super) administers: bool,
 }
 
 impl Caller {
@@ -25,17 +31,30 @@ impl Caller {
         let registry = &context.snapshot.registry;
         let client = registry.client(&facts.client_id, context.now());
         // The token says what the client's record allowed when it was made.
-        if !client.is_some_and(|client| client.scope.contains(SCIM)) {
-            return Err(no_longer());
-        }
+        let client = client.filter(|client| client.scope.contains(SCIM));
+        let client = client.ok_or_else(no_longer)?;
+        let administers = facts.scope.contains(ADMIN) && client.scope.contains(ADMIN);
         let Some(user_id) = facts.user_id() else {
             let who = facts.client_id.clone();
-            return Ok(Caller { who });
+            return Ok(Caller { who, administers });
         };
         let users = &context.realm.people.users;
-        match users.by_id(user_id, context.now()).await? {
-            Some(user) if user.enabled && user.admin => Ok(Caller { who: user.id }),
-            Some(_) | None => Err(no_longer()),
+        let user = users.by_id(user_id, context.now()).await?;
+        let user = user.filter(|user| user.admin).ok_or_else(no_longer)?;
+        let may = |scope: &str| {
+            let scope = ScopeSet::parse(scope).unwrap_or_default();
+            admin::person(context, Entrance::Scim, &user, (&facts, client, &scope))
+        };
+        match may(SCIM) {
+            Ok(_) => Ok(Caller {
+                administers: administers && may(ADMIN).is_ok(),
+                who: user.id,
+            }),
+            Err(KeptOut::Rule(_)) => Err(Refusal::plain(
+                403,
+                "an access rule does not let this person in",
+            )),
+            Err(KeptOut::Nobody | KeptOut::Owed(_) | KeptOut::Class) => Err(no_longer()),
         }
     }
 }

@@ -18,6 +18,9 @@ use std::{
     sync::Arc,
 };
 
+/// How often a change without `If-Match` that lost a race is made again.
+const MAX_TRIES: usize = 5;
+
 /// Ids of accounts.
 type Members = BTreeSet<String>;
 
@@ -29,28 +32,60 @@ pub(super) async fn perform(request: &Request<'_>) -> Result<Answer, Refusal> {
             let group = found(request, id)?;
             show(request, 200, &group).await
         }
-        ("PUT", Some(id)) => {
-            let (group, members) = current(request, id).await?;
-            let wanted = Wanted::read(request.object()?)?;
-            replace(request, &group, &members, wanted).await
-        }
-        ("PATCH", Some(id)) => {
-            let operations = patch::parse(request.body.as_ref().unwrap_or(&Value::Null))?;
-            let (group, members) = current(request, id).await?;
-            let mut patched = document(request, &group, Some(&members));
-            patch::apply(&mut patched, &operations)?;
-            let wanted = Wanted::read(&patched)?;
-            replace(request, &group, &members, wanted).await
-        }
-        ("DELETE", Some(id)) => {
-            let (group, _) = current(request, id).await?;
-            let before = request.realm.snapshot();
-            request.realm.remove_group(&group.name).await?;
-            request.realm.end_what_all_lost(&before.registry).await?;
-            Ok(Answer::nothing())
+        ("PUT" | "PATCH" | "DELETE", Some(id)) => {
+            for _ in 0..MAX_TRIES {
+                let read = current(request, id).await?;
+                if let Some(answer) = change(request, &read).await? {
+                    return Ok(answer);
+                }
+                // Somebody else was faster. Who said which version is changed has to read again.
+                if request.version.is_some() {
+                    break;
+                }
+            }
+            Err(Refusal::changed())
         }
         _ => Err(Refusal::plain(405, "the method is not allowed here")),
     }
+}
+
+/// A group as it was read, and what the condition of its change is.
+struct Read {
+    group: Arc<Group>,
+    members: Members,
+    /// [`signet_directory::Accounts::group_mark`], read before the members.
+    mark: Option<u64>,
+}
+
+/// What the request makes of a group. None: somebody else has changed it since it was read.
+async fn change(request: &Request<'_>, read: &Read) -> Result<Option<Answer>, Refusal> {
+    if *request.method == http::Method::DELETE {
+        let members: Vec<&String> = read.members.iter().collect();
+        expect_changeable(request, &members).await?;
+        if !claim(request, read).await? {
+            return Ok(None);
+        }
+        let before = request.realm.snapshot();
+        request.realm.remove_group(&read.group.name).await?;
+        request.realm.end_what_all_lost(&before.registry).await?;
+        return Ok(Some(Answer::nothing()));
+    }
+    let wanted = match *request.method == http::Method::PATCH {
+        true => {
+            let operations = patch::parse(request.body.as_ref().unwrap_or(&Value::Null))?;
+            let mut patched = document(request, &read.group, Some((&read.members, read.mark)));
+            patch::apply(&mut patched, &operations)?;
+            Wanted::read(&patched)?
+        }
+        false => Wanted::read(request.object()?)?,
+    };
+    replace(request, read, wanted).await
+}
+
+/// The first write of a change: of several who read the same, one makes it.
+async fn claim(request: &Request<'_>, read: &Read) -> Result<bool, Refusal> {
+    let (users, now) = (&request.realm.people.users, request.realm.now());
+    Ok(users.claim_group(&read.group.id, read.mark, now).await?)
 }
 
 fn found(request: &Request<'_>, id: &str) -> Result<Arc<Group>, Refusal> {
@@ -89,18 +124,23 @@ async fn members_of_one(request: &Request<'_>, group: &Group) -> Result<Members,
     Ok(all.remove(&group.id).unwrap_or_default())
 }
 
-/// Record and members have no version in common: it is a digest of both.
-fn version_of(group: &Group, members: &Members) -> String {
+/// Record and members have no version in common: it is a digest of both, and of whose they are.
+fn version_of(group: &Group, members: &Members, mark: Option<u64>) -> String {
     let mut said = group.revision.to_be_bytes().to_vec();
-    for id in members {
+    said.extend_from_slice(&mark.unwrap_or(0).to_be_bytes());
+    for id in std::iter::once(&group.id).chain(members) {
         said.push(0);
         said.extend_from_slice(id.as_bytes());
     }
     format!("W/\"{}\"", base64url::encode(&sha256(&said)[..12]))
 }
 
-/// `members`: where they are asked for. Without them the version is not known.
-fn document(request: &Request<'_>, group: &Group, members: Option<&Members>) -> Map<String, Value> {
+/// `members`: where they are asked for, and their mark. Without them the version is not known.
+fn document(
+    request: &Request<'_>,
+    group: &Group,
+    members: Option<(&Members, Option<u64>)>,
+) -> Map<String, Value> {
     let mut resource = Map::new();
     resource.insert("schemas".into(), json!([Resource::Group.schema()]));
     resource.insert("id".into(), group.id.as_str().into());
@@ -112,8 +152,8 @@ fn document(request: &Request<'_>, group: &Group, members: Option<&Members>) -> 
         "resourceType": "Group",
         "location": format!("{}/Groups/{}", request.base, group.id),
     });
-    if let Some(members) = members {
-        meta["version"] = version_of(group, members).into();
+    if let Some((members, mark)) = members {
+        meta["version"] = version_of(group, members, mark).into();
         let list: Vec<Value> = members
             .iter()
             .map(|id| {
@@ -134,21 +174,35 @@ fn document(request: &Request<'_>, group: &Group, members: Option<&Members>) -> 
 
 async fn show(request: &Request<'_>, status: u16, group: &Group) -> Result<Answer, Refusal> {
     let members = match request.query.projection.wants("members") {
-        true => Some(members_of_one(request, group).await?),
+        true => {
+            let mark = mark_of(request, group).await?;
+            Some((members_of_one(request, group).await?, mark))
+        }
         false => None,
     };
-    let mut resource = document(request, group, members.as_ref());
+    let members = members.as_ref().map(|(members, mark)| (members, *mark));
+    let mut resource = document(request, group, members);
     let mut answer = Answer::resource(status, resource.clone());
     request.query.projection.apply(&mut resource);
     answer.body = Some(Value::Object(resource));
     Ok(answer)
 }
 
-async fn current(request: &Request<'_>, id: &str) -> Result<(Arc<Group>, Members), Refusal> {
+async fn mark_of(request: &Request<'_>, group: &Group) -> Result<Option<u64>, Refusal> {
+    let (users, now) = (&request.realm.people.users, request.realm.now());
+    Ok(users.group_mark(&group.id, now).await?)
+}
+
+async fn current(request: &Request<'_>, id: &str) -> Result<Read, Refusal> {
     let group = found(request, id)?;
+    let mark = mark_of(request, &group).await?;
     let members = members_of_one(request, &group).await?;
-    match matches(request.version, &version_of(&group, &members)) {
-        true => Ok((group, members)),
+    match matches(request.version, &version_of(&group, &members, mark)) {
+        true => Ok(Read {
+            group,
+            members,
+            mark,
+        }),
         false => Err(Refusal::changed()),
     }
 }
@@ -198,12 +252,24 @@ impl Wanted {
     }
 }
 
-/// Nobody is put in before everybody is known to be there.
+/// Nobody is put in before everybody is known to be there, and the caller may change them.
 async fn expect_users(request: &Request<'_>, ids: &[&String]) -> Result<(), Refusal> {
     let (users, now) = (&request.realm.people.users, request.realm.now());
     for id in ids {
-        if users.found(id, now).await?.is_none() {
+        let Some(found) = users.found(id, now).await? else {
             return Err(Refusal::value(format!("there is no user {id}")));
+        };
+        request.expect_may_change(&found.user)?;
+    }
+    Ok(())
+}
+
+/// The caller may change the accounts that are taken out. One that is gone has left by itself.
+async fn expect_changeable(request: &Request<'_>, ids: &[&String]) -> Result<(), Refusal> {
+    let (users, now) = (&request.realm.people.users, request.realm.now());
+    for id in ids {
+        if let Some(found) = users.found(id, now).await? {
+            request.expect_may_change(&found.user)?;
         }
     }
     Ok(())
@@ -246,12 +312,13 @@ async fn create(request: &Request<'_>) -> Result<Answer, Refusal> {
     show(request, 201, &group).await
 }
 
+/// None: somebody else has changed the group since it was read, and nothing was done.
 async fn replace(
     request: &Request<'_>,
-    group: &Arc<Group>,
-    members: &Members,
+    read: &Read,
     wanted: Wanted,
-) -> Result<Answer, Refusal> {
+) -> Result<Option<Answer>, Refusal> {
+    let (group, members) = (&read.group, &read.members);
     if wanted.name != group.name {
         return Err(Refusal::of(
             Kind::Mutability,
@@ -263,6 +330,10 @@ async fn replace(
     let ids = members.iter();
     let remove: Vec<&String> = ids.filter(|id| !wanted.members.contains(*id)).collect();
     expect_users(request, &add).await?;
+    expect_changeable(request, &remove).await?;
+    if !claim(request, read).await? {
+        return Ok(None);
+    }
     let mut group = Arc::clone(group);
     if wanted.external_id != group.external_id {
         let snapshot = request.realm.snapshot();
@@ -277,7 +348,7 @@ async fn replace(
         group = request.realm.write_group(&group.name, &draft, read).await?;
     }
     move_members(request, &group, &add, &remove).await?;
-    show(request, 200, &group).await
+    show(request, 200, &group).await.map(Some)
 }
 
 async fn list(request: &Request<'_>) -> Result<Answer, Refusal> {
@@ -293,6 +364,12 @@ pub(super) async fn fill(request: &Request<'_>, page: &mut Filling<'_>) -> Resul
     let mut groups: Vec<&Arc<Group>> = people.groups.values().collect();
     groups.sort_unstable_by(|a, b| a.name.cmp(&b.name));
     let with_members = request.query.projection.wants("members") || request.query.filter.is_some();
+    let mut marks = HashMap::new();
+    if with_members {
+        for group in &groups {
+            marks.insert(group.id.as_str(), mark_of(request, group).await?);
+        }
+    }
     let mut all = match with_members {
         true => {
             let ids = groups.iter().map(|group| group.id.as_str()).collect();
@@ -301,10 +378,13 @@ pub(super) async fn fill(request: &Request<'_>, page: &mut Filling<'_>) -> Resul
         false => None,
     };
     for group in groups {
-        let members = all
-            .as_mut()
-            .map(|all| all.remove(&group.id).unwrap_or_default());
-        page.take(document(request, group, members.as_ref()));
+        let Some(all) = &mut all else {
+            page.take(document(request, group, None));
+            continue;
+        };
+        let members = all.remove(&group.id).unwrap_or_default();
+        let mark = marks.get(group.id.as_str()).copied().flatten();
+        page.take(document(request, group, Some((&members, mark))));
     }
     Ok(())
 }

@@ -21,6 +21,7 @@ use http::Method;
 use query::{Filling, Query};
 use serde_json::{Map, Value};
 use signet_audit::{Action, Event};
+use signet_directory::User;
 use std::sync::Arc;
 
 /// Where it begins, below the issuer.
@@ -71,12 +72,26 @@ struct Request<'a> {
     /// `If-Match`.
     version: Option<&'a str>,
     query: &'a Query,
+    /// The caller may change accounts of administrators.
+    administers: bool,
 }
 
 impl Request<'_> {
     fn object(&self) -> Result<&Map<String, Value>, Refusal> {
         let object = self.body.as_ref().and_then(Value::as_object);
         object.ok_or_else(|| Refusal::syntax("the body is an object"))
+    }
+
+    /// Whether the caller may change this account. A right to provision is kept like one that does
+    /// not administer: with the password, the address or the removal of an administrator's account
+    /// it would be one that does. The flag of the account is all that gives administration, no
+    /// group or role does; the rules about groups can keep an administrator out, so membership is
+    /// part of the account here.
+    fn expect_may_change(&self, user: &User) -> Result<(), Refusal> {
+        match user.admin && !self.administers {
+            true => Err(Refusal::of_administrator()),
+            false => Ok(()),
+        }
     }
 
     /// Performs it.
@@ -199,6 +214,7 @@ async fn answered(mut context: Context, resource: Resource) -> Result<Answer, Re
         body,
         version: version.as_deref(),
         query: &query,
+        administers: caller.administers,
     };
     let event = context.event(Action::ADMIN);
     let mut answer = request.act(&caller, event).await?;
@@ -232,6 +248,7 @@ async fn search(mut context: Context, resources: Vec<Resource>) -> Response {
                 body: None,
                 version: None,
                 query: &query,
+                administers: false,
             };
             match resource {
                 Resource::User => Box::pin(users::fill(&request, &mut page)).await?,

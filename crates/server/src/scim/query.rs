@@ -121,6 +121,25 @@ impl<'q> Filling<'q> {
         }
     }
 
+    /// Whether the page has all that it will have: what comes now is counted.
+    pub(super) fn is_full(&self) -> bool {
+        self.total + 1 >= self.query.start && self.page.len() >= self.query.count
+    }
+
+    /// Counts resources that are all asked for, and are on no page before this one's end.
+    pub(super) fn count(&mut self, resources: usize) {
+        self.total += resources;
+    }
+
+    /// Takes a resource, which is only made where it has to be looked at.
+    pub(super) fn take_with(&mut self, resource: impl FnOnce() -> Map<String, Value>) {
+        let is_before = self.total + 1 < self.query.start;
+        match self.query.filter.is_none() && (is_before || self.is_full()) {
+            true => self.total += 1,
+            false => self.take(resource()),
+        }
+    }
+
     /// Takes a resource, if it is asked for.
     pub(super) fn take(&mut self, mut resource: Map<String, Value>) {
         if !self.query.holds(&resource) {

@@ -4,10 +4,16 @@ use super::{
     answer::{Answer, Refusal},
     query::Filling,
 };
-use crate::{admin, state::Realm};
+use crate::{
+    admin,
+    security_mail::{self, SecurityEvent},
+    state::Realm,
+};
 
 use serde_json::{Map, Value, json};
-use signet_directory::{NewUser, PasswordOf, Profile, StoredUser, User, UserDraft, UserError};
+use signet_directory::{
+    NewUser, PasswordOf, Profile, StoredUser, User, UserDraft, UserError, folded_email,
+};
 use signet_oauth::{access_rules::moment_text, people::People};
 use signet_scim::{Kind, filter::Filter, member, patch};
 
@@ -22,20 +28,20 @@ pub(super) async fn perform(request: &Request<'_>) -> Result<Answer, Refusal> {
         ("GET", None) => list(request).await,
         ("GET", Some(id)) => Ok(shown(request, 200, found(request, id).await?)),
         ("PUT", Some(id)) => {
-            let found = current(request, id).await?;
+            let found = changeable(request, id).await?;
             let wanted = Wanted::read(request.object()?)?;
             replace(request, found, wanted).await
         }
         ("PATCH", Some(id)) => {
             let operations = patch::parse(request.body.as_ref().unwrap_or(&Value::Null))?;
-            let found = current(request, id).await?;
+            let found = changeable(request, id).await?;
             let mut patched = document(request, &found);
             patch::apply(&mut patched, &operations)?;
             let wanted = Wanted::read(&patched)?;
             replace(request, found, wanted).await
         }
         ("DELETE", Some(id)) => {
-            let found = current(request, id).await?;
+            let found = changeable(request, id).await?;
             admin::remove_user(request.realm, &found.user.id).await?;
             Ok(Answer::nothing())
         }
@@ -63,9 +69,11 @@ pub(super) fn matches(said: Option<&str>, version: &str) -> bool {
     })
 }
 
-/// The account, as the client has it, where it says which version that is.
-async fn current(request: &Request<'_>, id: &str) -> Result<StoredUser, Refusal> {
+/// The account, as the client has it where it says which version that is, if the caller may change
+/// it.
+async fn changeable(request: &Request<'_>, id: &str) -> Result<StoredUser, Refusal> {
     let found = found(request, id).await?;
+    request.expect_may_change(&found.user)?;
     match matches(request.version, &version_of(&found)) {
         true => Ok(found),
         false => Err(Refusal::changed()),
@@ -299,32 +307,19 @@ async fn create(request: &Request<'_>) -> Result<Answer, Refusal> {
     };
     let of = PasswordOf::new(&username, wanted.email.as_deref(), &wanted.profile, false);
     let password = hashed(realm, wanted.password.clone(), of).await?;
-    let later = wanted.active == Some(false) || wanted.external_id.is_some();
     let new = NewUser {
         username,
         email: wanted.email.clone(),
         // Whoever provisions says the address; that mail reaches the person, nobody has shown.
         email_verified: false,
-        // Nobody logs in before the account is whole.
-        password: password.clone().filter(|_| !later),
-        must_change_password: false,
-        expires_at: None,
-        admin: false,
-        terms: None,
+        password,
         profile: wanted.profile.clone(),
+        external_id: wanted.external_id.clone(),
+        disabled: wanted.active == Some(false),
+        by_administrator: request.administers,
+        ..NewUser::default()
     };
-    let now = realm.now();
-    let user = realm.people.users.create(new, now).await?;
-    if later {
-        let change = |draft: &mut UserDraft| {
-            draft.user.external_id.clone_from(&wanted.external_id);
-            draft.user.enabled = wanted.active.unwrap_or(true);
-            if let Some(phc) = &password {
-                draft.set_password(Some(phc), now);
-            }
-        };
-        realm.people.users.change(&user.id, now, change).await?;
-    }
+    let user = realm.people.users.create(new, realm.now()).await?;
     let found = found(request, &user.id).await?;
     Ok(shown(request, 201, found))
 }
@@ -347,37 +342,58 @@ async fn replace(
     }
     let password = hashed(realm, wanted.password.clone(), PasswordOf::user(&user)).await?;
     let enabled = wanted.active.unwrap_or(user.enabled);
+    let folded = |email: &Option<String>| email.as_deref().map(folded_email).transpose();
+    let moves = match user.email == wanted.email {
+        true => false,
+        false => folded(&wanted.email)? != folded(&user.email).ok().flatten(),
+    };
     // Whoever is kept out, or has another password, is out of everything.
     let ends = !enabled || password.is_some();
     let changes = ends
+        || moves
         || enabled != user.enabled
         || wanted.external_id != user.external_id
         || wanted.over(&user.profile) != user.profile;
     if changes {
+        let users = &realm.people.users;
+        // RFC 7644 section 3.5.2: all or nothing. The address is kept first, so that one that
+        // somebody has leaves the account as it is, and given in the one change.
+        let email = match moves {
+            true => Some(
+                users
+                    .reserve_email(&known, wanted.email.as_deref(), now)
+                    .await?,
+            ),
+            false => None,
+        };
         let change = |draft: &mut UserDraft| {
             draft.user.profile = wanted.over(&draft.user.profile);
             draft.user.external_id.clone_from(&wanted.external_id);
             draft.user.enabled = enabled;
+            if let Some(email) = &email {
+                draft.set_email(email, false);
+            }
             if let Some(phc) = &password {
                 draft.set_password(Some(phc), now);
             }
         };
         let replaced = match ends {
             true => realm.replace_user_and_end_everything(known, change).await?,
-            false => realm.people.users.change_found(known, now, change).await?,
+            false => users.change_found(known, now, change).await?,
         };
-        replaced.ok_or_else(Refusal::changed)?;
-    }
-    if wanted.email != user.email {
-        let users = &realm.people.users;
-        let email = wanted.email.as_deref();
-        users.set_email(&user.id, email, false, now).await?;
+        let replaced = replaced.ok_or_else(Refusal::changed)?;
+        users.release_email(&user, &replaced, now).await?;
+        if moves {
+            // To the address before: what the new one is told of is no longer theirs to see.
+            security_mail::send_to(realm, &user, SecurityEvent::AddressChanged).await;
+        }
     }
     let found = found(request, &user.id).await?;
     Ok(shown(request, 200, found))
 }
 
-/// The one account that a filter can find, where it says its name or id; `None`: any may be.
+/// The one account that a filter can find, where it says its name, address or id; `None`: any may
+/// be.
 async fn looked_up(
     request: &Request<'_>,
     filter: Option<&Filter>,
@@ -389,9 +405,13 @@ async fn looked_up(
     if let Some(id) = filter.equals("id") {
         return Ok(Some(users.by_id(id, now).await?));
     }
-    match filter.equals("userName") {
-        Some(name) => Ok(Some(users.by_login(name, now).await?)),
-        None => Ok(None),
+    if let Some(name) = filter.equals("userName") {
+        return Ok(Some(users.by_login(name, now).await?));
+    }
+    // Addresses of directories outside are not looked up here.
+    match filter.equals_part("emails", "value") {
+        Some(email) if !users.has_directories() => Ok(Some(users.by_login(email, now).await?)),
+        Some(_) | None => Ok(None),
     }
 }
 
@@ -404,33 +424,32 @@ async fn list(request: &Request<'_>) -> Result<Answer, Refusal> {
 /// Takes every account that is asked for.
 pub(super) async fn fill(request: &Request<'_>, page: &mut Filling<'_>) -> Result<(), Refusal> {
     let (users, now) = (&request.realm.people.users, request.realm.now());
-    let mut take = async |user: User| -> Result<(), Refusal> {
+    if let Some(found) = looked_up(request, request.query.filter.as_ref()).await? {
         // The version is of the row.
-        if let Some(found) = users.found(&user.id, now).await? {
+        if let Some(user) = found
+            && let Some(found) = users.found(&user.id, now).await?
+        {
             page.take(document(request, &found));
         }
-        Ok(())
-    };
-    match looked_up(request, request.query.filter.as_ref()).await? {
-        Some(found) => {
-            if let Some(user) = found {
-                take(user).await?;
-            }
+        return Ok(());
+    }
+    let mut after: Option<String> = None;
+    loop {
+        if request.query.filter.is_none() && page.is_full() {
+            // Of those behind the page only the number is asked for.
+            page.count(users.count_after(after.as_deref(), now).await?);
+            return Ok(());
         }
-        None => {
-            let mut after: Option<String> = None;
-            loop {
-                let read = users.list(after.as_deref(), READ_AT_ONCE, now).await?;
-                let last = read.len() < READ_AT_ONCE;
-                after = read.last().map(|user| user.id.clone());
-                for user in read {
-                    take(user).await?;
-                }
-                if last {
-                    break;
-                }
-            }
+        let read = users
+            .list_found(after.as_deref(), READ_AT_ONCE, now)
+            .await?;
+        let last = read.len() < READ_AT_ONCE;
+        after = read.last().map(|found| found.user.id.clone());
+        for found in read {
+            page.take_with(|| document(request, &found));
+        }
+        if last {
+            return Ok(());
         }
     }
-    Ok(())
 }

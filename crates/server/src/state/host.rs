@@ -1,4 +1,5 @@
 //! The process: what all of its realms share.
+use super::speaking::Speaking;
 use crate::{
     metrics::Metrics,
     nodes::Nodes,
@@ -6,8 +7,10 @@ use crate::{
     time::FloorClock,
     verified_tokens::VerifiedTokens,
 };
+use http::HeaderMap;
 use signet_crypto::Clock;
 use signet_directory::passwords::{PasswordOptions, PasswordPool};
+use signet_http::{Connection, ProxySecret};
 use std::{net::IpAddr, sync::Arc};
 
 /// The server's policy beyond the protocol settings; from the configuration, fixed for the life of
@@ -15,8 +18,10 @@ use std::{net::IpAddr, sync::Arc};
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
     /// Addresses of reverse proxies whose `Forwarded`, `X-Forwarded-For` and client certificate
-    /// headers are believed.
+    /// headers count.
     pub trusted_proxies: Vec<IpAddr>,
+    /// What they show with each request, besides coming from such an address.
+    pub proxy_secret: Option<Arc<ProxySecret>>,
     /// The header in which they say whom they speak for.
     pub forwarded: ForwardedHeader,
     /// The header in which a trusted proxy hands over the client certificate (RFC 9440
@@ -34,6 +39,25 @@ pub struct Policy {
 impl Policy {
     pub(crate) fn is_trusted_proxy(&self, address: IpAddr) -> bool {
         self.trusted_proxies.contains(&address)
+    }
+
+    /// Whether a request is a proxy's, so that what it says of the client counts. An address tells
+    /// a proxy from other machines; only a secret tells it from other programs of its machine.
+    pub(crate) fn is_of_proxy(&self, peer: IpAddr, headers: &HeaderMap) -> bool {
+        let secret = self.proxy_secret.as_ref();
+        self.is_trusted_proxy(peer) && secret.is_none_or(|secret| secret.is_shown(headers))
+    }
+
+    /// Whether a proxy may hand over a client's certificate, too, which lets in whom it names.
+    /// Without a secret only at a listener of plain HTTP: whoever speaks TLS to this server is a
+    /// client that shows its own.
+    pub(crate) fn may_hand_over_certificates(
+        &self,
+        connection: &Connection,
+        headers: &HeaderMap,
+    ) -> bool {
+        self.is_of_proxy(connection.peer, headers)
+            && (self.proxy_secret.is_some() || !connection.is_tls)
     }
 }
 
@@ -80,6 +104,8 @@ pub struct Host {
     pub(crate) verified_tokens: VerifiedTokens,
     /// The nodes of the installation that this process is one of.
     pub nodes: Arc<dyn Nodes>,
+    /// Whether it may speak for them.
+    pub(super) speaking: Speaking,
 }
 
 impl Host {
@@ -93,6 +119,7 @@ impl Host {
             passwords: Arc::new(PasswordPool::new(parts.passwords)),
             verified_tokens: VerifiedTokens::default(),
             nodes: parts.nodes,
+            speaking: Speaking::default(),
         })
     }
 

@@ -14,6 +14,7 @@ mod realm;
 mod replica;
 mod sharing;
 mod snapshot;
+mod speaking;
 
 pub use host::{ForwardedHeader, Host, HostParts, Policy};
 pub use partition::Partition;
@@ -22,3 +23,4 @@ pub use replica::Replica;
 pub use sharing::{FollowError, TOLD_WITHIN};
 pub use signet_store::RealmId;
 pub use snapshot::{Documents, Snapshot};
+pub use speaking::{Claim, Mute};

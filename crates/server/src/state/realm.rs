@@ -1,5 +1,8 @@
 //! The realm: one issuer, and everything that is its own.
-use super::{Host, Partition, Replica, Snapshot};
+use super::{
+    Host, Partition, Replica, Snapshot,
+    speaking::{Claim, Mute},
+};
 use crate::{
     budgets::Budgets,
     delta::{Configuration, Delta},
@@ -87,10 +90,6 @@ pub(super) struct Nodes {
     pub(super) reader: tokio::sync::Mutex<changelog::Reader>,
     /// When what they wrote was last read, Unix milliseconds.
     pub(super) read_at_ms: AtomicU64,
-    /// They were not heard for longer than is allowed.
-    deaf: AtomicBool,
-    /// What this node holds may be long past.
-    outdated: AtomicBool,
 }
 
 impl Realm {
@@ -121,26 +120,6 @@ impl Realm {
             logos: Logos::default(),
             upstream: crate::known_providers::Known::default(),
         })
-    }
-
-    /// Whether other nodes were not heard for so long that nothing may be taken for not revoked.
-    pub fn is_deaf(&self) -> bool {
-        self.nodes.deaf.load(Relaxed)
-    }
-
-    /// From now on other nodes count as heard, or not.
-    pub fn set_deaf(&self, deaf: bool) {
-        self.nodes.deaf.store(deaf, Relaxed);
-    }
-
-    /// Whether what this node holds may be so long past that nothing is to be granted by it.
-    pub fn is_outdated(&self) -> bool {
-        self.nodes.outdated.load(Relaxed)
-    }
-
-    /// From now on what this node holds counts as long past, or not.
-    pub fn set_outdated(&self, outdated: bool) {
-        self.nodes.outdated.store(outdated, Relaxed);
     }
 
     /// How long ago the change log was read, milliseconds.
@@ -192,6 +171,23 @@ impl Realm {
         self.host.now_ms()
     }
 
+    /// The moment that what is issued at `now_ms` bears, Unix milliseconds: later than every epoch
+    /// that is known, so that it holds on every node. Such an epoch lies in the future where it is
+    /// that of a clock which is, or was, ahead.
+    pub fn issue_ms_at(&self, now_ms: u64) -> u64 {
+        // A token's id has six bytes for it.
+        const LAST: u64 = (1 << 48) - 1;
+        let latest = self.revocations.latest_epoch_ms();
+        now_ms.max(latest.saturating_add(1)).min(LAST)
+    }
+
+    /// The epoch of a revocation of now, Unix milliseconds: nothing that this node has issued bears
+    /// a later moment, also where its clock was ahead and is right again.
+    pub fn epoch_ms(&self) -> u64 {
+        let now_ms = self.now_ms();
+        self.issue_ms_at(now_ms).max(self.host.clock.highest_ms())
+    }
+
     /// The present, and how long the tokens live that are signed now: what keys are kept by.
     pub fn moment(&self) -> keys::Moment {
         let snapshot = self.snapshot();
@@ -241,5 +237,43 @@ impl Realm {
         if let Err(error) = self.apply(deltas) {
             tracing::error!(%error, "a change of the signing keys is durable and not in effect");
         }
+    }
+}
+
+/// Whether this node may speak for the cluster: see [`speaking`](super::speaking).
+impl Realm {
+    /// Whether this node may claim that now.
+    ///
+    /// # Errors
+    /// Why it may not.
+    pub fn may_speak(&self, claim: Claim) -> Result<(), Mute> {
+        self.host.speaking.may_say(claim)
+    }
+
+    /// Says whether the others were heard within the time that is allowed.
+    pub fn set_deaf(&self, deaf: bool) {
+        self.host.speaking.set_deaf(deaf);
+    }
+
+    /// Says whether what this node holds counts as long past.
+    pub fn set_outdated(&self, outdated: bool) {
+        self.host.speaking.set_outdated(outdated);
+    }
+
+    /// Whether what this node holds counts as long past.
+    pub fn is_outdated(&self) -> bool {
+        self.host.speaking.is_outdated()
+    }
+
+    /// The node was removed from its cluster, for good: from now on it answers nothing but how it
+    /// is, and its streams of revocations end.
+    pub fn set_removed(&self) {
+        self.host.speaking.set_removed();
+        self.revocation_streams.end();
+    }
+
+    /// Whether the node was removed.
+    pub fn is_removed(&self) -> bool {
+        self.host.speaking.is_removed()
     }
 }

@@ -85,7 +85,7 @@ impl Replica {
     }
 
     /// From now on several nodes write the store: what they tell is merged with what is known. What
-    /// is known has to be read anew after this.
+    /// is known has to be read again after this.
     pub fn begin_merging(&self) {
         self.known().merged.get_or_insert_default();
     }
@@ -209,7 +209,7 @@ impl Replica {
     }
 }
 
-/// What became of a word.
+/// The outcome of a word.
 enum Hearing {
     /// It is this change.
     News(Delta),

@@ -131,7 +131,7 @@ impl Realm {
         self.nodes.doubted.store(true, SeqCst);
     }
 
-    /// From now on several nodes write the store. Reads everything anew: what this node had in
+    /// From now on several nodes write the store. Reads everything again: what this node had in
     /// memory was not made to be merged. Nothing may be answered before this has succeeded.
     ///
     /// # Errors
@@ -191,9 +191,8 @@ impl Realm {
         }
         let look = {
             let mut reader = self.nodes.reader.lock().await;
-            let (realm, own, now) = (self.id().as_str(), self.scribe.node(), self.now());
-            let look = reader.look(&*self.store, realm, &own, self.scribe.log(), now);
-            look.await?
+            let (realm, own, now) = (self.id().as_str(), self.scribe.log(), self.now());
+            reader.look(&*self.store, realm, own, now).await?
         };
         let read_at_ms = self.now_ms();
         match look {
@@ -205,13 +204,13 @@ impl Realm {
                 Ok(())
             }
             Look::TooLate => {
-                tracing::warn!("the change log was not read for long: everything is read anew");
+                tracing::warn!("the change log was not read for long: everything is read again");
                 self.reload().await
             }
         }
     }
 
-    /// Reads everything that is in memory anew: registry, keys and revocations.
+    /// Reads everything that is in memory again: registry, keys and revocations.
     ///
     /// # Errors
     /// See [`FollowError`].
@@ -220,8 +219,8 @@ impl Realm {
         self.nodes.doubted.store(false, SeqCst);
         let done = async {
             let now = self.now();
-            // What is written while this reads is in the log behind this place.
-            reader.begin(now);
+            // What is written while this reads is in the log behind what is there now.
+            reader.begin(&*self.store, now).await?;
             self.revocations.reload(now).await?;
             self.reload_records(now).await
         };

@@ -1,6 +1,7 @@
 //! The immutable view that one request reads.
 use bytes::Bytes;
 use signet_crypto::{Algorithm, KeyType};
+use signet_directory::fold;
 use signet_oauth::{metadata::metadata, registry::Registry, settings::Settings};
 use signet_texts::{LANGUAGES, Language};
 use std::sync::Arc;
@@ -64,6 +65,14 @@ impl Snapshot {
             registry,
             keys,
         }
+    }
+
+    /// Whether a client or a group of the realm has this name, which is folded: no name that is
+    /// made for a person is one of them.
+    pub fn names(&self, folded: &str) -> bool {
+        let mut groups = self.registry.people.groups.keys();
+        self.registry.clients.contains_key(folded)
+            || groups.any(|group| fold(group).as_deref() == Some(folded))
     }
 }
 

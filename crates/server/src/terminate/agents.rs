@@ -13,13 +13,15 @@ use crate::{
 use signet_agent::{AgentId, Hash, identity::VerifiedDocument, revocation::Target};
 use signet_oauth::id::Jti;
 use signet_revocation::RevocationQuery;
-use signet_store::StoreError;
+use signet_store::{StoreError, Subject};
 
 /// What ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
     /// Grants that were exchanged here, and whose tokens ended with them.
     pub grants: usize,
+    /// It was not said before.
+    pub said_first: bool,
     /// Identities that are no longer bound.
     pub identities: usize,
     /// Milliseconds from the call until all of it was in effect.
@@ -28,7 +30,8 @@ pub struct Ended {
 
 impl Realm {
     /// Ends a target on somebody's word. `object`: the signed revocation, where there is one; whose
-    /// it is was verified.
+    /// it is was verified. A signed one that came before is gone through again, because a crash may
+    /// have stopped it half way, and writes nothing where all of it was done.
     ///
     /// # Errors
     /// [`AgentError::NotTheirs`] where a known grant is not the revoker's to revoke,
@@ -69,7 +72,16 @@ impl Realm {
                 agent != by && registry::get(store, agent, now).await?.is_none()
             }
         };
+        let before = match object {
+            // Of what was never seen here the first is kept for its time.
+            Some(_) => {
+                let end = if unseen { Some(now) } else { end };
+                statement::signed_at(store, target, by, end, now).await?
+            }
+            None => None,
+        };
         match object {
+            Some(_) if before.is_some() => {}
             Some(object) if unseen => {
                 if !statement::revoke_unseen(store, target, said, object, now).await? {
                     return Err(AgentError::NoRoom);
@@ -89,15 +101,20 @@ impl Realm {
                 all
             }
         };
-        if target == Target::Agent(by) {
+        if target == Target::Agent(by) && !self.was_agent_ended(by, before) {
             // One entry, whatever is listed.
             self.revoke_agent(&by.to_string()).await?;
         }
-        let mut ended = Ended::default();
+        let mut ended = Ended {
+            said_first: before.is_none(),
+            ..Ended::default()
+        };
         for held in doomed {
             let itself = target == Target::Agent(by);
             if itself || held.revokers.contains(&by) {
-                self.end_held(&held).await?;
+                if before.is_none() || !self.is_held_ended(&held) {
+                    self.end_held(&held).await?;
+                }
                 ended.grants += 1;
             }
         }
@@ -121,6 +138,21 @@ impl Realm {
             agents: &agents,
             ..RevocationQuery::default()
         })
+    }
+
+    /// Whether an agent's own tokens were ended since it said so, `at` Unix seconds.
+    fn was_agent_ended(&self, agent: AgentId, at: Option<u64>) -> bool {
+        let Some(at) = at else { return false };
+        let since_ms = at.saturating_mul(1000);
+        let subject = Subject::Agent(agent.to_string(), since_ms);
+        self.revocations.holds(&subject, 0)
+    }
+
+    /// Whether a listed grant is revoked, so that [`Realm::end_held`] has nothing to do.
+    fn is_held_ended(&self, held: &HeldGrant) -> bool {
+        let subject = Subject::AgentGrant(held.grant.id().0);
+        self.revocations
+            .holds(&subject, held.grant.body().not_after)
     }
 
     async fn end_held(&self, held: &HeldGrant) -> Result<(), StoreError> {
@@ -147,7 +179,7 @@ impl Realm {
     }
 
     /// Takes an identity off an account and ends every grant issued under it. Bound again, it has
-    /// to grant anew.
+    /// to grant again.
     ///
     /// # Errors
     /// [`AgentError::NotFound`], and the store's.

@@ -1,6 +1,6 @@
 //! What ends when somebody leaves a group or loses a role.
 //!
-//! Refreshes and authorizations decide anew by themselves, for they read the account each time. An
+//! Refreshes and authorizations decide again by themselves, for they read the account each time. An
 //! access token that was issued before says what held then. So the grants that it hangs on are
 //! revoked, where the loss concerns them: an access rule that let the client have tokens of this
 //! person does so no more, or what access tokens of the grant say of the person is no more so.
@@ -72,8 +72,8 @@ impl Concerned<'_> {
 }
 
 impl Realm {
-    /// Changes what an account holds of groups and roles, and ends what came of that which it has
-    /// no more.
+    /// Changes the groups and roles of an account, and ends what was issued under those that it no
+    /// longer has.
     ///
     /// # Errors
     /// Of the record, and the store's. After an error the record may have been changed.

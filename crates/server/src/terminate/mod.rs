@@ -57,6 +57,21 @@ impl Realm {
         self.end_grant(grant_id, None, end).await
     }
 
+    /// Whether a grant is revoked until this end (Unix seconds) at least, and its family gone: then
+    /// [`Realm::end_grant`] has nothing left to do.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn is_grant_ended(&self, grant_id: GrantId, end: u64) -> Result<bool, StoreError> {
+        if !self.revocations.holds(&Subject::Grant(grant_id), end) {
+            return Ok(false);
+        }
+        // After a crash between the two the family is still there.
+        let family = crate::once::family_key(&grant_id);
+        let left = self.store.get(&family, self.now()).await?;
+        Ok(left.is_none())
+    }
+
     /// As `revoke_grant`, until a given end (Unix seconds), and out of the list of its user.
     ///
     /// # Errors
@@ -114,15 +129,21 @@ impl Realm {
         Ok(())
     }
 
+    /// When the last of what an epoch concerns has expired, where that lives for `longest` seconds.
+    fn end_of_epoch(&self, epoch_ms: u64, longest: u64) -> u64 {
+        let last = self.now().max(epoch_ms / 1000);
+        last.saturating_add(longest) + MARGIN
+    }
+
     /// Ends everything of a user that was made up to now.
     ///
     /// # Errors
     /// The store's.
     pub async fn revoke_user(&self, user_id: &str) -> Result<(), StoreError> {
-        let now_ms = self.now_ms();
-        let end = now_ms / 1000 + self.longest_refresh_token() + MARGIN;
-        let subject = Subject::User(user_id.to_owned(), now_ms);
-        self.revocations.revoke(subject, end, now_ms / 1000).await
+        let (now, epoch_ms) = (self.now(), self.epoch_ms());
+        let end = self.end_of_epoch(epoch_ms, self.longest_refresh_token());
+        let subject = Subject::User(user_id.to_owned(), epoch_ms);
+        self.revocations.revoke(subject, end, now).await
     }
 
     /// Ends every session, grant and token of a user. The epoch alone ends what was made up to now;
@@ -192,12 +213,11 @@ impl Realm {
         found: StoredUser,
         change: impl FnOnce(&mut UserDraft),
     ) -> Result<Option<User>, UserError> {
-        let now_ms = self.now_ms();
-        let now = now_ms / 1000;
+        let (now, epoch_ms) = (self.now(), self.epoch_ms());
         let (user, replace) = directory::replacement(found, now, change)?;
         let epoch = Revoked {
-            subject: Subject::User(user.id.clone(), now_ms),
-            end: now + self.longest_refresh_token() + MARGIN,
+            subject: Subject::User(user.id.clone(), epoch_ms),
+            end: self.end_of_epoch(epoch_ms, self.longest_refresh_token()),
         };
         let committed = self.revocations.commit_with(replace, vec![epoch], now);
         match committed.await? {
@@ -236,13 +256,13 @@ impl Realm {
     /// # Errors
     /// The store's.
     pub async fn revoke_client_for(&self, client_id: &str, longest: u64) -> Result<(), StoreError> {
-        let now_ms = self.now_ms();
-        let end = (now_ms / 1000).saturating_add(longest) + MARGIN;
-        let subject = Subject::Client(client_id.to_owned(), now_ms);
-        self.revocations.revoke(subject, end, now_ms / 1000).await
+        let (now, epoch_ms) = (self.now(), self.epoch_ms());
+        let end = self.end_of_epoch(epoch_ms, longest);
+        let subject = Subject::Client(client_id.to_owned(), epoch_ms);
+        self.revocations.revoke(subject, end, now).await
     }
 
-    /// Ends every token that comes of a chain with this agent grant in it. `grant_end`: the grant's
+    /// Ends every token issued under a chain with this agent grant in it. `grant_end`: the grant's
     /// own end, Unix seconds; until then the chain could be presented again.
     ///
     /// # Errors
@@ -266,10 +286,10 @@ impl Realm {
     /// # Errors
     /// The store's; then nothing is revoked.
     pub async fn revoke_agent(&self, agent_id: &str) -> Result<(), StoreError> {
-        let now_ms = self.now_ms();
-        let end = now_ms / 1000 + self.longest_refresh_token() + MARGIN;
-        let subject = Subject::Agent(agent_id.to_owned(), now_ms);
-        self.revocations.revoke(subject, end, now_ms / 1000).await
+        let (now, epoch_ms) = (self.now(), self.epoch_ms());
+        let end = self.end_of_epoch(epoch_ms, self.longest_refresh_token());
+        let subject = Subject::Agent(agent_id.to_owned(), epoch_ms);
+        self.revocations.revoke(subject, end, now).await
     }
 
     /// The longest that a refresh token or access token made now can live, seconds: it asks the

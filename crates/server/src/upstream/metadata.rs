@@ -9,7 +9,7 @@ use crate::known_providers::{KeptMetadata as Kept, Metadata};
 
 /// How long an identity provider's metadata is used, seconds
 pub(super) const METADATA_FRESH: u64 = 3600;
-/// How long it is used where it cannot be fetched anew, seconds
+/// How long it is used where it cannot be fetched again, seconds
 const STALE: u64 = 24 * 3600;
 /// Least seconds between two attempts that failed.
 const PAUSE: u64 = 10;

@@ -17,12 +17,10 @@ pub use person::{Person, claim};
 pub(crate) use refresh_token::open_refresh_token;
 pub use token::{NotRefreshed, Tokens, challenge};
 
-use std::net::IpAddr;
-
 use signet_oauth::provider::Provider;
 use signet_verify::Refusal;
 
-use crate::budgets::Act;
+use crate::budgets::{Act, Caller};
 use crate::outbound::{Call, FetchError, Reply};
 use crate::state::Realm;
 
@@ -34,7 +32,7 @@ pub enum Trouble {
     #[error("too many requests to this provider")]
     TooMany,
     /// It does not answer, or nothing that can be read.
-    #[error("it cannot be reached: {0}")]
+    #[error("it cannot be reached: {}{}", .0, setting(.0))]
     Fetch(#[from] FetchError),
     /// What it says of itself does not hold.
     #[error("its metadata is not right: {0}")]
@@ -53,6 +51,16 @@ pub enum Trouble {
     Own(&'static str),
 }
 
+/// Which setting an operator may have to change, for the log.
+fn setting(error: &FetchError) -> &'static str {
+    match error {
+        FetchError::Address => {
+            " ([outbound] allow_loopback and allow_private_addresses let a name have addresses of this machine and of private networks)"
+        }
+        _ => "",
+    }
+}
+
 impl Trouble {
     /// The id of the text that a person reads.
     pub fn text(&self) -> &'static str {
@@ -62,6 +70,15 @@ impl Trouble {
             Trouble::Refused(_) => "provider-denied",
             Trouble::Answer(_) | Trouble::Token(_) => "provider-unverified",
             Trouble::Metadata(_) | Trouble::Own(_) => "provider-setup",
+        }
+    }
+
+    /// Something was answered, and it is not what was asked for.
+    fn arrived(&self) -> bool {
+        match self {
+            Trouble::Fetch(error) => error.is_of_content(),
+            Trouble::Metadata(_) | Trouble::Answer(_) => true,
+            Trouble::TooMany | Trouble::Refused(_) | Trouble::Token(_) | Trouble::Own(_) => false,
         }
     }
 
@@ -87,7 +104,7 @@ pub struct Asking<'a> {
     /// Its record.
     pub provider: &'a Provider,
     /// For whom.
-    pub peer: IpAddr,
+    pub caller: Caller,
     /// Unix seconds.
     pub now: u64,
 }
@@ -98,7 +115,7 @@ impl Asking<'_> {
         let spent = self
             .realm
             .budgets
-            .spend_at(Act::Provider, self.peer, url, self.now);
+            .spend_at(Act::Provider, self.caller, url, self.now);
         spent.map_err(|_| Trouble::TooMany)
     }
 

@@ -58,6 +58,33 @@ pub fn claim<'a>(claims: &'a Value, name: &str) -> Option<&'a Value> {
     Some(found)
 }
 
+/// What of an ID token is not completed by an answer that nobody has signed: how and when the
+/// person logged in, and in which session (OpenID Connect Core section 2).
+const OF_ID_TOKEN: [&str; 4] = ["acr", "amr", "auth_time", "sid"];
+/// What says something about another claim of its own document alone: with the address, whether it
+/// is verified (OpenID Connect Core section 5.1), and likewise with the number.
+const TOGETHER: [[&str; 2]; 2] = [
+    ["email", "email_verified"],
+    ["phone_number", "phone_number_verified"],
+];
+
+/// The claims of the ID token, and what userinfo adds to them: what is signed holds over what is
+/// not.
+fn completed(mut signed: Value, userinfo: Value) -> Value {
+    if let (Value::Object(claims), Value::Object(mut more)) = (&mut signed, userinfo) {
+        more.retain(|name, _| !OF_ID_TOKEN.contains(&name.as_str()));
+        for pair in TOGETHER {
+            if pair.iter().any(|name| claims.contains_key(*name)) {
+                more.retain(|name, _| !pair.contains(&name.as_str()));
+            }
+        }
+        for (name, value) in more {
+            claims.entry(name).or_insert(value);
+        }
+    }
+    signed
+}
+
 impl Person {
     fn of(provider: &Provider, claims: Value) -> Result<Person, Trouble> {
         let text = |name: &str| claims.get(name).and_then(Value::as_str).map(str::to_owned);
@@ -141,12 +168,7 @@ impl Asking<'_> {
             if more.get("sub").and_then(Value::as_str) != Some(&*sub) {
                 return Err(Trouble::Answer("its userinfo is of somebody else"));
             }
-            // What is signed holds over what is not.
-            if let (Value::Object(claims), Value::Object(more)) = (&mut claims, more) {
-                for (name, value) in more {
-                    claims.entry(name).or_insert(value);
-                }
-            }
+            claims = completed(claims, more);
         }
         let mut person = Person::of(self.provider, claims)?;
         if self.provider.logout {
@@ -160,6 +182,9 @@ impl Asking<'_> {
         let url = metadata.userinfo_endpoint.as_deref();
         let url = url.ok_or(Trouble::Own("userinfo_endpoint is missing"))?;
         let mut claims = self.api(url, tokens).await?;
+        if let Value::Object(claims) = &mut claims {
+            claims.retain(|name, _| !OF_ID_TOKEN.contains(&name.as_str()));
+        }
         if let (Some(url), Value::Object(claims)) = (&self.provider.emails_endpoint, &mut claims) {
             // What the public profile says of an address is not verified.
             claims.remove("email");
@@ -197,6 +222,59 @@ mod tests {
         );
         assert_eq!(claim(&claims, "a.b.c.d.e"), None);
         assert_eq!(claim(&claims, "realm_access.nothing"), None);
+    }
+
+    // LP4: an address was verified by another document's word about another address.
+    #[test]
+    fn an_address_and_whether_it_is_verified_are_of_one_document() {
+        let openid = Provider::new("corp", "https://id.example");
+        let of = |signed: Value, userinfo: Value| {
+            let person = Person::of(&openid, completed(signed, userinfo)).unwrap();
+            (person.email, person.email_verified)
+        };
+        let (own, other) = ("own@x.example", "other@x.example");
+        let said = |email: &str, verified: bool| (Some(email.to_owned()), verified);
+        assert_eq!(
+            of(
+                json!({ "sub": "s", "email": own }),
+                json!({ "sub": "s", "email": other, "email_verified": true }),
+            ),
+            said(own, false)
+        );
+        assert_eq!(
+            of(
+                json!({ "sub": "s", "email_verified": true }),
+                json!({ "sub": "s", "email": other }),
+            ),
+            (None, false)
+        );
+        assert_eq!(
+            of(
+                json!({ "sub": "s" }),
+                json!({ "sub": "s", "email": other, "email_verified": true }),
+            ),
+            said(other, true)
+        );
+        assert_eq!(
+            of(
+                json!({ "sub": "s", "email": own, "email_verified": true }),
+                json!({ "sub": "s", "email": other, "email_verified": false }),
+            ),
+            said(own, true)
+        );
+    }
+
+    // LP5: `amr` of an unsigned answer became a class of authentication.
+    #[test]
+    fn how_somebody_logged_in_is_said_by_the_id_token_alone() {
+        let openid = Provider::new("corp", "https://id.example");
+        let userinfo = json!({ "sub": "s", "amr": ["hwk", "user"], "acr": "x", "auth_time": 1,
+            "sid": "1", "name": "Ann" });
+        let claims = completed(json!({ "sub": "s" }), userinfo);
+        let ann = Person::of(&openid, claims).unwrap();
+        assert_eq!((ann.amr.len(), ann.auth_time, ann.sid), (0, None, None));
+        assert_eq!(ann.claims.get("acr"), None);
+        assert_eq!(ann.claims["name"], "Ann");
     }
 
     #[test]

@@ -12,8 +12,11 @@ use crate::known_providers::Keys;
 
 /// How long an identity provider's keys are used, seconds
 pub(super) const KEYS_FRESH: u64 = 300;
-/// How long they are used where they cannot be fetched anew, seconds
+/// How long they are used where no answer comes, seconds
 const STALE: u64 = 3600;
+/// How long they are used once an answer came that is no key set, seconds: it may have been meant
+/// to withdraw them.
+const UNREADABLE: u64 = 300;
 /// Least seconds between two fetches that tokens with unknown keys cause.
 const PAUSE: u64 = 10;
 /// Most sets of keys that are kept.
@@ -70,8 +73,9 @@ impl Asking<'_> {
     ) -> Result<Verified, Trouble> {
         let keys = self.keys(metadata, false).await?;
         let verify = |keys: &Keys| {
-            let policy = keys.verifier.policy(policy).ok_or(Refusal::NoToken)?;
-            keys.verifier.verify_under(policy, presented, self.now)
+            let verifier = keys.verifier.as_ref().ok_or(Refusal::UnknownKey)?;
+            let policy = verifier.policy(policy).ok_or(Refusal::NoToken)?;
+            verifier.verify_under(policy, presented, self.now)
         };
         match verify(&keys) {
             // It may have begun to sign with a new key a moment ago.
@@ -88,7 +92,7 @@ impl Asking<'_> {
         // Issuer and client are both in the verifier. No line end is in either.
         let name = format!("{}\n{}", provider.issuer, provider.client_id);
         let kept = self.realm.upstream.keys.pin().get(&name).cloned();
-        let kept = kept.filter(|kept| now.saturating_sub(kept.fetched_at) < STALE);
+        let kept = kept.filter(|kept| kept.may_be_used(now));
         if let Some(kept) = &kept {
             let is_fresh = now.saturating_sub(kept.fetched_at) < KEYS_FRESH;
             let tried = now.saturating_sub(kept.tried_at.load(Relaxed)) < PAUSE;
@@ -108,7 +112,12 @@ impl Asking<'_> {
                 Ok(keys)
             }
             (Err(error), Some(kept)) => {
-                tracing::warn!(%error, provider = %provider.name, "the provider's keys of before go on");
+                if error.arrived() {
+                    // The first such answer counts: the next ones do not put the end off.
+                    let unreadable = &kept.unreadable_since;
+                    let _ = unreadable.compare_exchange(0, now, Relaxed, Relaxed);
+                }
+                tracing::warn!(%error, provider = %provider.name, "the keys that the provider had are still used");
                 Ok(kept)
             }
             (Err(error), None) => Err(error),
@@ -128,8 +137,8 @@ impl Asking<'_> {
         let published = JwkSet::parse_published(&body);
         let published = published.map_err(|_| Trouble::Metadata("its keys cannot be read"))?;
         let (issuer, client_id) = (&self.provider.issuer, &self.provider.client_id);
-        let guard = match before {
-            Some(before) => Arc::clone(before.verifier.replay_guard()),
+        let guard = match before.and_then(|before| before.verifier.as_ref()) {
+            Some(before) => Arc::clone(before.replay_guard()),
             None => Arc::new(ReplayGuard::new(GUARD_BYTES)),
         };
         let built = Verifier::builder()
@@ -149,10 +158,20 @@ impl Asking<'_> {
             .replay_guard(guard)
             .build();
         Ok(Keys {
-            verifier: built.map_err(|_| Trouble::Metadata("its keys are none"))?,
+            // A set without a key that could be used withdraws those before it.
+            verifier: built.ok(),
             fetched_at: self.now,
             tried_at: AtomicU64::new(self.now),
+            unreadable_since: AtomicU64::new(0),
         })
+    }
+}
+
+impl Keys {
+    fn may_be_used(&self, now: u64) -> bool {
+        let unreadable = self.unreadable_since.load(Relaxed);
+        now.saturating_sub(self.fetched_at) < STALE
+            && (unreadable == 0 || now.saturating_sub(unreadable) < UNREADABLE)
     }
 }
 

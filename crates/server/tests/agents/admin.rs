@@ -106,7 +106,7 @@ fn everything_of_a_person_stops_at_once_with_the_time_it_took_on_every_node() {
     assert!(!world.is_active(&token) && !world.is_active(&other_token));
     let refused = world.exchange(&world.carol, &links);
     world.refused(refused, "invalid_request", "wrong_root");
-    // Bound again, the identity has to grant anew.
+    // Bound again, the identity has to grant again.
     world.bind(&world.user_id, &world.alice);
     let refused = world.exchange(&world.carol, &links);
     world.refused(refused, "invalid_request", "revoked");

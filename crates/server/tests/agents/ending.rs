@@ -351,7 +351,7 @@ fn a_disabled_person_has_no_agents() {
     world
         .exchange(&world.carol, &links)
         .expect_error(400, "invalid_request");
-    // Let in again, the person has to bind and to grant anew.
+    // Let in again, the person has to bind and to grant again.
     let path = format!("/admin/v1/users/{}/enable", world.user_id);
     world.admin(Method::POST, &path, None).expect(200);
     world.refused(

@@ -123,12 +123,12 @@ impl Call {
         self.h2 = true;
         self
     }
-    /// At the listener_kind that asks for certificates, without one.
+    /// At the listener that asks for certificates, without one.
     pub fn mtls(mut self) -> Call {
         self.mtls = true;
         self
     }
-    /// At that listener_kind, with a certificate (PEM).
+    /// At that listener, with a certificate (PEM).
     pub fn certificate(mut self, certificate: &(String, String)) -> Call {
         self.mtls = true;
         self.certificate = Some(certificate.clone());

@@ -95,7 +95,7 @@ pub fn assertion(
         .unwrap()
 }
 
-/// A DPoP proof of a POST or GET to a path of the public listener_kind.
+/// A DPoP proof of a POST or GET to a path of the public listener.
 pub struct Proof<'a> {
     pub htm: &'a str,
     pub path: &'a str,

@@ -9,6 +9,7 @@ pub mod client;
 pub mod cluster;
 pub mod failing;
 pub mod made;
+pub mod nodes;
 pub mod people;
 pub mod totp;
 
@@ -28,7 +29,7 @@ use signet_server::{
     delta::{Configuration, Delta},
     http::{Router, service::Service},
     keys::{self, KeyKind, Moment, SealingFile, SigningKeys},
-    nodes::SingleNode,
+    nodes::{Nodes, SingleNode},
     outbound::OutboundOptions,
     scribe::Scribe,
     state::{Host, HostParts, Partition, Parts, Policy, Realm, RealmId, Replica},
@@ -100,6 +101,8 @@ pub struct Setup {
     pub audit: Option<std::path::PathBuf>,
     /// How it tells other nodes; without it there are none.
     pub tell: Option<Arc<dyn Tell>>,
+    /// The nodes that it is one of; without them it is by itself.
+    pub nodes: Option<Arc<dyn Nodes>>,
     /// The issuer that it serves with others, under a name of its own.
     pub issuer: Option<String>,
     /// Its clock is ahead by so many milliseconds.
@@ -137,6 +140,7 @@ impl Default for Setup {
             trust_client_ca: true,
             audit: None,
             tell: None,
+            nodes: None,
             issuer: None,
             ahead_ms: 0,
         }
@@ -343,9 +347,11 @@ impl Server {
                 outbound: setup.outbound,
                 passwords: setup.passwords,
                 routes: router.paths().collect(),
-                nodes: Arc::new(SingleNode {
-                    name: NodeId::default(),
-                    url: setup.settings.issuer.clone(),
+                nodes: setup.nodes.unwrap_or_else(|| {
+                    Arc::new(SingleNode {
+                        name: NodeId::default(),
+                        url: setup.settings.issuer.clone(),
+                    }) as Arc<dyn Nodes>
                 }),
             }),
             store: setup

@@ -7,7 +7,7 @@
 //! | A1 | a parameter that only the server should set is read from the request | `people::what_only_the_server_may_set_is_not_read_from_a_request` | bad_input, login |
 //! | A2 | a device approval takes the user's id from the body | `people::a_device_is_approved_by_the_user_of_the_session` | account |
 //! | A3 | an assertion of another issuer is accepted unchecked | `tokens::an_assertion_of_another_issuer_is_worth_nothing` | oauth: token_exchange |
-//! | A4 | `sid` is the session cookie | `people::the_session_id_of_an_id_token_is_not_the_cookie` | session_end |
+//! | A4 | `sid` is the session cookie | `people::the_session_id_of_a_token_is_not_the_cookie` | session_end |
 //! | A5 | an `id_token_hint` counts as a login | `people::an_id_token_hint_alone_logs_nobody_in` | session_end |
 //! | A6 | `acr` is copied from the request | `people::acr_says_what_was_done_not_what_was_asked_for` | login_code |
 //! | A7 | an unknown state of revocation means "not revoked" | `tokens::what_is_not_known_of_a_revocation_is_a_refusal` | store_failure; store: revocation |

@@ -76,12 +76,12 @@ fn a_device_is_approved_by_the_user_of_the_session() {
 
 /// Known fault A4.
 #[test]
-fn the_session_id_of_an_id_token_is_not_the_cookie() {
+fn the_session_id_of_a_token_is_not_the_cookie() {
     let mail = Mail::new();
     let server = server(&mail, |_| {});
     let mut browser = Browser::new(&server);
     let reply = log_in(&server, &mut browser, "alice", &[]);
-    let sid = claims(&reply.member("id_token"))["sid"]
+    let sid = claims(&reply.member("access_token"))["sid"]
         .as_str()
         .unwrap()
         .to_owned();

@@ -285,12 +285,24 @@ fn opener() -> Option<String> {
 
 /// The address is on the terminal too: a browser that does not start is no failure.
 fn open(program: &str, url: &str) {
-    let _ = Command::new(program)
+    let _ = browser(program, url).spawn();
+}
+
+/// A browser outlives this command, and so do the programs that it starts: none of them gets what
+/// Signet's variables hold, which are passwords and tokens.
+fn browser(program: &str, url: &str) -> Command {
+    let mut command = Command::new(program);
+    command
         .arg(url)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
+        .stderr(Stdio::null());
+    for (name, _) in std::env::vars_os() {
+        if name.as_encoded_bytes().starts_with(b"SIGNET_") {
+            command.env_remove(name);
+        }
+    }
+    command
 }
 
 #[cfg(test)]
@@ -305,6 +317,19 @@ mod tests {
         assert!(refused.description().contains("alice"));
         let token = json!({ "access_token": "t", "scope": "openid signet:admin" });
         assert_eq!(admin_token(&token, "root").unwrap().expose(), "t");
+    }
+
+    #[test]
+    fn a_browser_gets_no_variable_that_may_hold_a_secret() {
+        let command = browser("browser", "https://id.example");
+        let kept = |name: &std::ffi::OsStr| {
+            let change = command.get_envs().find(|(changed, _)| *changed == name);
+            change.is_none_or(|(_, value)| value.is_some())
+        };
+        for (name, _) in std::env::vars_os() {
+            let is_ours = name.to_string_lossy().starts_with("SIGNET_");
+            assert_eq!(kept(&name), !is_ours, "{name:?}");
+        }
     }
 
     #[test]

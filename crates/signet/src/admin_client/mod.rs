@@ -8,19 +8,23 @@
 mod login;
 mod redirect;
 
-use std::path::{Path, PathBuf};
+use std::{
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
 
 use bytes::Bytes;
 use http::Method;
 use serde::Deserialize;
 use serde_json::Value;
 use signet_crypto::Secret;
+use signet_jose::base64url;
 
 use crate::{
     dev,
     http_client::{Answer, HttpClient},
     input,
-    output::Failure,
+    output::{Failure, note},
 };
 use login::{ClientLogin, Login, Way};
 
@@ -72,6 +76,17 @@ enum Caller {
     Person(Option<String>, Way),
 }
 
+/// A server that was found.
+pub struct Place {
+    /// The issuer, without a slash at its end.
+    pub issuer: String,
+    /// Where it answers: the issuer's address, or a node's own.
+    pub base: String,
+    /// The authority that its certificate comes from.
+    pub trust: Option<PathBuf>,
+    dev: Option<dev::DevFile>,
+}
+
 /// A variable of the environment, unless it is empty.
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
@@ -84,6 +99,44 @@ impl Target {
         self.server.clone().or_else(|| match self.data_dir {
             Some(_) => None,
             None => variable("SIGNET_SERVER"),
+        })
+    }
+
+    /// Whether it is a development server of this machine, which needs nobody to log in.
+    pub fn is_development(&self) -> bool {
+        let directory = self.data_dir.as_deref();
+        let directory = directory.unwrap_or(Path::new(dev::DEFAULT_DIR));
+        self.server().is_none() && dev::read_file(directory).is_ok()
+    }
+
+    /// Where the server is.
+    pub fn place(&self) -> Result<Place, Failure> {
+        let trust = self
+            .ca_cert
+            .clone()
+            .or_else(|| variable("SIGNET_CA_CERT").map(PathBuf::from));
+        let (issuer, trust, dev) = match self.server() {
+            Some(server) => (server, trust, None),
+            None => {
+                let directory = self.data_dir.as_deref();
+                let directory = directory.unwrap_or(Path::new(dev::DEFAULT_DIR));
+                let file = dev::read_file(directory).map_err(|e| {
+                    Failure::unusable(format!(
+                        "{e} (--server URL or SIGNET_SERVER names any other)"
+                    ))
+                })?;
+                let trust = trust.unwrap_or_else(|| file.ca_cert.clone());
+                (file.issuer.clone(), Some(trust), Some(file))
+            }
+        };
+        let issuer = issuer.trim_end_matches('/').to_owned();
+        let base = dev.as_ref().and_then(|dev| dev.node.as_ref());
+        let base = base.map_or_else(|| issuer.clone(), |node| node.url.clone());
+        Ok(Place {
+            issuer,
+            base,
+            trust,
+            dev,
         })
     }
 
@@ -127,7 +180,19 @@ impl Target {
     }
 }
 
+/// Whether other users of this machine can read or change a file.
+fn is_open_to_others(file: &Path) -> bool {
+    let metadata = std::fs::metadata(file);
+    metadata.is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
+}
+
 fn credentials(file: &Path) -> Result<Caller, Failure> {
+    if is_open_to_others(file) {
+        note(&format!(
+            "signet: {} can be read or changed by other users of this machine: chmod 600 {0}",
+            file.display()
+        ));
+    }
     let text = std::fs::read(file)
         .map_err(|e| Failure::unusable(format!("cannot read {}: {e}", file.display())))?;
     // The parser's own words could repeat the secret.
@@ -161,27 +226,12 @@ impl Session {
     }
 
     async fn open(target: &Target) -> Result<Session, Failure> {
-        let trust = target
-            .ca_cert
-            .clone()
-            .or_else(|| variable("SIGNET_CA_CERT").map(PathBuf::from));
-        let (issuer, trust, dev) = match target.server() {
-            Some(server) => (server, trust, None),
-            None => {
-                let directory = target.data_dir.as_deref();
-                let directory = directory.unwrap_or(Path::new(dev::DEFAULT_DIR));
-                let file = dev::read_file(directory).map_err(|e| {
-                    Failure::unusable(format!(
-                        "{e} (--server URL or SIGNET_SERVER names any other)"
-                    ))
-                })?;
-                let trust = trust.unwrap_or_else(|| file.ca_cert.clone());
-                (file.issuer.clone(), Some(trust), Some(file))
-            }
-        };
-        let issuer = issuer.trim_end_matches('/').to_owned();
-        let base = dev.as_ref().and_then(|dev| dev.node.as_ref());
-        let base = base.map_or_else(|| issuer.clone(), |node| node.url.clone());
+        let Place {
+            issuer,
+            base,
+            trust,
+            dev,
+        } = target.place()?;
         let client = HttpClient::new(trust.as_slice()).map_err(Failure::unusable)?;
         let login = Login {
             client: &client,
@@ -211,6 +261,17 @@ impl Session {
             client,
             token,
         })
+    }
+
+    /// Whom the server takes the caller for, as the token says: a `client_id`, where a client acts
+    /// for itself.
+    pub fn acts_as_client(&self) -> Option<String> {
+        let payload = self.token.expose().split('.').nth(1)?;
+        let payload = base64url::decode(payload.as_bytes()).ok()?;
+        let claims: Value = serde_json::from_slice(&payload).ok()?;
+        let client_id = claims["client_id"].as_str()?;
+        // RFC 9068 section 3: of a client that acts for itself the subject is the client.
+        (claims["sub"] == client_id).then(|| client_id.to_owned())
     }
 
     /// GET; `path` begins with a slash.
@@ -292,5 +353,21 @@ pub fn read(answer: &Answer, url: &str) -> Result<Value, Failure> {
             "{url} answered {}",
             answer.status
         ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_credentials_file_that_others_can_read_is_said() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for (mode, open) in [(0o600, false), (0o400, false), (0o644, true), (0o620, true)] {
+            let permissions = std::fs::Permissions::from_mode(mode);
+            std::fs::set_permissions(file.path(), permissions).unwrap();
+            assert_eq!(is_open_to_others(file.path()), open, "{mode:o}");
+        }
+        assert!(!is_open_to_others(Path::new("/nonexistent")));
     }
 }

@@ -56,9 +56,9 @@ impl Redirect {
                 continue;
             };
             let member = |name: &str| query_parameter(&query, name);
-            // RFC 9207: of two servers, the answer is this one's.
-            if member("state").as_deref() != Some(state)
-                || member("iss").is_some_and(|iss| iss != issuer)
+            // RFC 9207 section 2.4: of two servers, the answer is this one's. Every Signet server
+            // says so in its metadata, so an answer without `iss` is none of it.
+            if member("state").as_deref() != Some(state) || member("iss").as_deref() != Some(issuer)
             {
                 say(
                     &mut stream,
@@ -144,6 +144,8 @@ mod tests {
                 ("GET /favicon.ico HTTP/1.1\r\n\r\n", "404"),
                 ("POST /callback?code=x&state=s HTTP/1.1\r\n\r\n", "404"),
                 ("GET /callback?code=x&state=other HTTP/1.1\r\n\r\n", "400"),
+                ("GET /callback?code=x&state=s HTTP/1.1\r\n\r\n", "400"),
+                ("GET /callback?error=x&state=s HTTP/1.1\r\n\r\n", "400"),
                 (
                     "GET /callback?code=x&state=s&iss=https%3A%2F%2Fevil HTTP/1.1\r\n\r\n",
                     "400",

@@ -1,17 +1,21 @@
 //! `signet config`: is the file right, and what may be in it?
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use serde_json::json;
 
 use super::{Failure, Output, note, output::pretty};
-use crate::config::{check, read};
+use crate::{
+    config::{check, model::Config, read},
+    serve::parts,
+};
 
 /// `signet config ...`
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
-    /// Check a configuration file: names, types, meaning, and that its secrets can be read.
+    /// Check a configuration file: names, types, meaning, and that everything can be made of it
+    /// that a start makes, sockets and store aside.
     #[command(after_help = "Example:\n  signet config check --json /etc/signet/signet.toml")]
     Check {
         /// The TOML file.
@@ -20,7 +24,8 @@ pub enum ConfigCommand {
         /// The same, as `signet serve` takes it.
         #[arg(long, value_name = "FILE", conflicts_with = "file")]
         config: Option<PathBuf>,
-        /// Do not read the secrets that the file refers to (on a machine that does not have them).
+        /// Do not read the secrets that the file refers to (on a machine that does not have them),
+        /// and make nothing of the file.
         #[arg(long)]
         without_secrets: bool,
     },
@@ -50,9 +55,17 @@ pub fn run(command: ConfigCommand, output: &Output) -> Result<(), Failure> {
                     file.display()
                 )));
             }
-            match read::load(&file, !without_secrets) {
+            let loaded = read::load(&file, !without_secrets).and_then(|loaded| {
+                let made = match without_secrets {
+                    true => Ok(()),
+                    false => rehearse(&loaded.config, &loaded.base),
+                };
+                made.map(|()| loaded)
+                    .map_err(|message| vec![read::Problem::nowhere(message)])
+            });
+            match loaded {
                 Ok(loaded) => {
-                    let notes = check::notes(&loaded.config);
+                    let notes = check::notes(&loaded.config, &loaded.base, !without_secrets);
                     for found in &notes {
                         note(&format!(
                             "{}: {}: {}",
@@ -74,6 +87,30 @@ pub fn run(command: ConfigCommand, output: &Output) -> Result<(), Failure> {
             }
         }
     }
+}
+
+/// Makes what a start makes. Directories that are made for that are removed: whoever checks a file
+/// need not be whom the server runs as.
+fn rehearse(config: &Config, base: &Path) -> Result<(), String> {
+    let mails = config
+        .mail
+        .as_ref()
+        .and_then(|mail| mail.directory.as_ref());
+    let missing: Vec<PathBuf> = mails.map_or_else(Vec::new, |directory| {
+        let directory = base.join(directory);
+        let ancestors = directory.ancestors().map(Path::to_path_buf);
+        ancestors.take_while(|path| !path.exists()).collect()
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| e.to_string())?;
+    let made = runtime.block_on(async { parts::rehearse(config, base) });
+    for directory in missing {
+        // Not there, or not empty: then it is not what was made here.
+        let _ = std::fs::remove_dir(directory);
+    }
+    made
 }
 
 /// The problems as one refusal: a line each for people, a list for scripts.

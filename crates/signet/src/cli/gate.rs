@@ -11,11 +11,11 @@ use crate::gate::{self, Source};
 #[derive(Debug, Args)]
 pub struct Gate {
     /// The TOML configuration file.
-    #[arg(long, value_name = "FILE", required_unless_present = "issuer", conflicts_with_all = ["issuer", "audience", "ca_cert"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["issuer", "audience", "ca_cert"])]
     config: Option<PathBuf>,
     /// Quick start: the issuer whose access tokens are accepted. Its keys are found through its
     /// metadata.
-    #[arg(long, value_name = "URL", requires = "audience")]
+    #[arg(long, value_name = "URL")]
     issuer: Option<String>,
     /// Quick start: the audience that tokens must have.
     #[arg(long, value_name = "AUDIENCE")]
@@ -39,7 +39,9 @@ pub fn run(arguments: Gate, _output: &Output) -> Result<(), Failure> {
             ca_cert: arguments.ca_cert,
         },
         _ => {
-            return Err(Failure::unusable("--config, or --issuer and --audience"));
+            return Err(Failure::unusable(
+                "validate for whom? --issuer URL and --audience AUDIENCE for a first try; --config FILE for everything else",
+            ));
         }
     };
     gate::run(&source, listen).map_err(Failure::unusable)

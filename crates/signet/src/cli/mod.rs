@@ -13,6 +13,7 @@ mod gate;
 mod mcp;
 mod parameters;
 mod serve;
+mod status;
 mod store;
 mod token;
 
@@ -172,6 +173,14 @@ pub enum Command {
         after_help = "Example:\n  signet config check /etc/signet/signet.toml"
     )]
     Config(config::ConfigCommand),
+    /// Say whether a server is ready, and why not. Exit 0: it is; 1: it is not; 2: nothing answers.
+    #[command(
+        after_help = "Example:\n  signet status --data-dir .signet\n  signet status --server https://id.example.com"
+    )]
+    Status(status::Status),
+    /// Print the version, and the commit where the build knows it.
+    #[command(after_help = "Example:\n  signet version")]
+    Version,
     /// Print what a shell needs to complete these commands.
     #[command(
         after_help = "Example:\n  signet completions bash > /usr/share/bash-completion/completions/signet"
@@ -216,12 +225,20 @@ pub fn run() -> ExitCode {
         Command::Mcp(command) => mcp::run(command, &output),
         Command::Store(command) => store::run(command, &output),
         Command::Config(command) => config::run(command, &output),
+        Command::Status(command) => status::run(&command, &output),
+        Command::Version => version(&output),
         Command::Completions { shell } => completions(shell),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => output.fail(&failure),
     }
+}
+
+fn version(output: &Output) -> Result<(), Failure> {
+    let commit = option_env!("SIGNET_COMMIT").filter(|commit| !commit.is_empty());
+    let answer = serde_json::json!({ "version": env!("CARGO_PKG_VERSION"), "commit": commit });
+    output.print(&answer, || format!("signet {}", VERSION.as_str()))
 }
 
 fn completions(shell: clap_complete::Shell) -> Result<(), Failure> {

@@ -18,7 +18,7 @@ use crate::{
 #[derive(Debug, Args)]
 pub struct Serve {
     /// The TOML configuration file.
-    #[arg(long, required_unless_present = "dev", conflicts_with = "dev")]
+    #[arg(long, conflicts_with = "dev")]
     config: Option<PathBuf>,
     /// Development mode: makes everything it needs, serves on loopback.
     #[arg(long)]
@@ -60,6 +60,11 @@ fn token(argument: Option<String>) -> Result<Option<Token>, Failure> {
 
 /// Serves until a signal ends it.
 pub fn run(arguments: Serve, _output: &Output) -> Result<(), Failure> {
+    if arguments.config.is_none() && !arguments.dev {
+        return Err(Failure::unusable(
+            "serve what? --dev for a first try, which needs no configuration; --config FILE for a server of your own",
+        ));
+    }
     let listen = arguments.listen.as_deref().map(address).transpose()?;
     let store = arguments.store.as_deref().map(StoreUrl::parse).transpose();
     let store = store.map_err(Failure::unusable)?;

@@ -256,6 +256,8 @@ fn code(error: &PostgresError) -> &'static str {
         | PostgresError::Tls(_)
         | PostgresError::PasswordFile(_)
         | PostgresError::Corrupt(_)
+        | PostgresError::Excluded
+        | PostgresError::Pooled { .. }
         | PostgresError::Lost(_)
         | PostgresError::Slow => "unusable",
     }

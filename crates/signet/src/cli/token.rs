@@ -128,8 +128,13 @@ fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
         kind: arguments.kind,
         now: now(),
     };
-    let verified = verify::verify(&token, &keys, &want)
-        .map_err(|why| Failure::no("invalid_token", why).with(json!({ "verified": false })))?;
+    let verified = verify::verify(&token, &keys, &want).map_err(|why| {
+        let why = match (why.contains("another audience"), audience_of(&token)) {
+            (true, Some(audience)) => format!("{why}: {audience}"),
+            (true, None) | (false, _) => why,
+        };
+        Failure::no("invalid_token", why).with(json!({ "verified": false }))
+    })?;
     let claims = readable(&verified.payload).map_err(|e| Failure::no("invalid_token", e))?;
     let mut unchecked = Vec::new();
     if arguments.audience.is_none() {
@@ -160,8 +165,15 @@ async fn discover(issuer: &str, ca_cert: Option<&PathBuf>) -> Result<JwkSet, Str
     let answer = client.get(&url, &[]).await?;
     let metadata = object(&answer, &url)?;
     // RFC 8414 section 3.3: another issuer's metadata must not be used.
-    if metadata["issuer"].as_str() != Some(issuer) {
-        return Err(format!("{url} is the metadata of another issuer"));
+    match metadata["issuer"].as_str() {
+        Some(named) if named == issuer => {}
+        Some(named) => {
+            return Err(format!(
+                "{url} is the metadata of another issuer: of {}, and not of {issuer}; --issuer takes it exactly as it is",
+                clean(named)
+            ));
+        }
+        None => return Err(format!("{url} names no issuer")),
     }
     let jwks_uri = metadata["jwks_uri"]
         .as_str()
@@ -178,9 +190,36 @@ async fn discover(issuer: &str, ca_cert: Option<&PathBuf>) -> Result<JwkSet, Str
 
 fn object(answer: &Answer, url: &str) -> Result<Value, String> {
     if answer.status != http::StatusCode::OK {
-        return Err(format!("{url} answered {}", answer.status));
+        // Who asks a TLS port in plain HTTP is told so there.
+        let said = String::from_utf8_lossy(&answer.body);
+        let said = clean(said.lines().next().unwrap_or_default());
+        let said = match said.as_str() {
+            "" => String::new(),
+            said if said.starts_with(['<', '{']) => String::new(),
+            said => format!(": {said}"),
+        };
+        return Err(format!("{url} answered {}{said}", answer.status));
     }
     readable(&answer.body).map_err(|e| format!("{url}: {e}"))
+}
+
+/// What somebody else wrote, fit for a terminal.
+fn clean(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(200).collect()
+}
+
+/// The audience of a token, as it says itself.
+fn audience_of(token: &str) -> Option<String> {
+    let parts = jws::split(token.as_bytes(), MAX_TOKEN).ok()?;
+    let claims = readable(&parts.unverified_payload().ok()?).ok()?;
+    match &claims["aud"] {
+        Value::String(one) => Some(clean(one)),
+        Value::Array(several) => {
+            let names: Vec<&str> = several.iter().filter_map(Value::as_str).collect();
+            Some(clean(&names.join(", ")))
+        }
+        _ => None,
+    }
 }
 
 /// Unix seconds.

@@ -7,7 +7,7 @@
 use std::{collections::BTreeSet, path::Path, sync::Arc, time::Duration as Wait};
 
 use signet_crypto::Algorithm;
-use signet_http::Limits;
+use signet_http::{Limits, ProxySecret};
 use signet_oauth::{
     access_rules::Mode,
     claim_rules::{ClaimRule, TableOf},
@@ -21,7 +21,9 @@ use signet_server::{attempts, state};
 use super::{
     clients::client,
     model::{self, Config},
-    people, rules, sign_up,
+    people, rules,
+    secret::SecretRef,
+    sign_up,
 };
 
 /// A fault and its place: `clients[1].redirect_uris[0]`.
@@ -105,6 +107,7 @@ pub fn settings(config: &Config, faults: &mut Faults) -> Settings {
     s.otp_lifetime = l.one_time_code.0;
     s.invitation_lifetime = l.invitation.0;
     s.deletion_grace = l.deletion_grace.0;
+    s.provider_groups_lifetime = l.provider_groups.0;
     s.self_deletion = config.protocol.self_deletion;
     let p = &config.protocol;
     s.default_audience = p.default_audience.clone();
@@ -131,6 +134,8 @@ pub fn settings(config: &Config, faults: &mut Faults) -> Settings {
         &config.registration.default_scope,
     );
     s.registration.ml_dsa = config.registration.ml_dsa;
+    s.registration.token_endpoint_assertion_audience =
+        config.registration.token_endpoint_assertion_audience;
     s.registration.grant_types.clear();
     for (i, name) in config.registration.grant_types.iter().enumerate() {
         match GrantType::from_name(name) {
@@ -171,8 +176,8 @@ pub fn settings(config: &Config, faults: &mut Faults) -> Settings {
         .iter()
         .filter(|l| l.protocol == model::ListenProtocol::Mtls)
         .find_map(|l| l.public_url.clone())
-        // Behind a proxy that hands certificates over, it has an listener_kind for them, or the
-        // issuer's own endpoints take them: they are their own aliases then.
+        // The proxy has an mTLS listener, or the issuer's endpoints accept certificates and are
+        // their own aliases.
         .or_else(|| {
             let proxy = config.proxy.as_ref()?;
             proxy.client_certificate_header.as_ref()?;
@@ -222,7 +227,7 @@ fn in_the_files_words(sentence: &str) -> String {
 }
 
 /// What the rules call a setting, and where the file has it.
-const PLACES: [(&str, &str); 27] = [
+const PLACES: [(&str, &str); 28] = [
     ("related_origins", "passkeys.related_origins"),
     ("allowed_aaguids", "passkeys.allowed_aaguids"),
     ("issuer", "issuer"),
@@ -241,6 +246,7 @@ const PLACES: [(&str, &str); 27] = [
     ("otp_lifetime", "lifetimes.one_time_code"),
     ("invitation_lifetime", "lifetimes.invitation"),
     ("deletion_grace", "lifetimes.deletion_grace"),
+    ("provider_groups_lifetime", "lifetimes.provider_groups"),
     ("dpop_proof_max_age", "protocol.dpop_proof_max_age"),
     ("clock_leeway", "protocol.clock_leeway"),
     ("refresh_retry_window", "protocol.refresh_retry_window"),
@@ -347,7 +353,10 @@ pub fn resource(entry: &model::Resource, path: &str, faults: &mut Faults) -> Res
 }
 
 /// Policy beyond the protocol.
-pub fn policy(config: &Config) -> state::Policy {
+///
+/// # Errors
+/// The proxy's secret cannot be used.
+pub fn policy(config: &Config, base: &Path) -> Result<state::Policy, String> {
     let mut policy = state::Policy {
         open_metrics: config.metrics.open,
         node: config.node.clone().unwrap_or_else(host_name),
@@ -362,8 +371,14 @@ pub fn policy(config: &Config) -> state::Policy {
         let header = proxy.client_certificate_header.as_ref();
         policy.client_certificate_header = header.map(|h| h.to_ascii_lowercase());
         policy.proxy_verifies_client_certificates = proxy.verifies_client_certificates;
+        if let Some(file) = &proxy.secret_file {
+            let secret = SecretRef::File(file.clone()).read(base);
+            let secret = secret.and_then(|secret| ProxySecret::new(&proxy.secret_header, secret));
+            let secret = secret.map_err(|why| format!("proxy.secret_file: {why}"))?;
+            policy.proxy_secret = Some(Arc::new(secret));
+        }
     }
-    policy
+    Ok(policy)
 }
 
 /// The host's name as the kernel has it.

@@ -3,12 +3,16 @@
 
 use std::{collections::HashSet, path::Path};
 
+use http::Uri;
 use signet_audit::NodeId;
 use signet_crypto::password::MAX_PASSWORD_BYTES;
 
-use signet_directory::{LONGEST_MINIMUM, MIN_PASSWORD_CHARS, folded_email, folded_username};
+use signet_directory::{
+    LONGEST_MINIMUM, MIN_PASSWORD_CHARS, PasswordOf, PasswordRefused, Profile, folded_email,
+    folded_username,
+};
 use signet_oauth::{command_line, registry::Registry, scope};
-use signet_store::postgres::Address;
+use signet_store::{postgres::Address, sqlite::DATABASE_FILE};
 
 use super::{
     apply::{self, Fault, Faults},
@@ -19,9 +23,10 @@ use super::{
     rules,
 };
 
-/// What is probably not meant, and may be right: scopes that the file uses and does not define.
-/// They may have been made by the admin API, so they are no faults.
-pub fn notes(config: &Config) -> Vec<Fault> {
+/// What is probably not meant, and may be right: scopes that the file uses and does not define,
+/// which may have been made by the admin API; passwords that no new account may have, of people who
+/// may exist; a proxy that is known by its address alone. `secrets`: also read the passwords.
+pub fn notes(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
     let standard = Registry::standard_scopes();
     let known: Vec<&str> = standard
         .iter()
@@ -40,6 +45,25 @@ pub fn notes(config: &Config) -> Vec<Fault> {
         (format!("resources[{i}].scopes"), scopes)
     });
     let mut notes = Vec::new();
+    if let Some(proxy) = &config.proxy
+        && proxy.client_certificate_header.is_some()
+        && proxy.secret_file.is_none()
+    {
+        notes.push(Fault {
+            path: "proxy.client_certificate_header".to_owned(),
+            message: CERTIFICATES_BY_ADDRESS.to_owned(),
+        });
+    }
+    if secrets && !all_users_are_new(config) {
+        let mut refused = Faults::default();
+        new_passwords(config, base, &mut refused);
+        notes.extend(refused.0.into_iter().map(|mut fault| {
+            fault
+                .message
+                .push_str(" The account is not made, unless it exists already.");
+            fault
+        }));
+    }
     for (path, names) in clients.chain(resources) {
         for name in names.into_iter().filter(|name| !known.contains(name)) {
             let mut message = format!("this file defines no scope \"{name}\"");
@@ -53,6 +77,47 @@ pub fn notes(config: &Config) -> Vec<Fault> {
         }
     }
     notes
+}
+
+/// What a proxy without a secret means for certificates.
+pub const CERTIFICATES_BY_ADDRESS: &str = "any program at the addresses of proxy.trusted can present any client certificate at an http listener: set proxy.secret_file";
+
+/// Whether there is no database yet, so that everybody of `[[users]]` is to be made.
+fn all_users_are_new(config: &Config) -> bool {
+    let database = config.store_directory().join(DATABASE_FILE);
+    config.store.engine == StoreEngine::Sqlite && !database.exists()
+}
+
+/// Names the people whose password no new account may have.
+fn new_passwords(config: &Config, base: &Path, faults: &mut Faults) {
+    for (i, user) in config.users.iter().enumerate() {
+        let password = user.password.as_ref().map(|reference| reference.read(base));
+        if let Some(Ok(password)) = password
+            && let Err(refused) = new_password(config, user, password.expose())
+        {
+            faults.add(format!("users[{i}].password"), refused.to_string());
+        }
+    }
+}
+
+/// Whether a new account of this person may have this password: the rules of every other way to
+/// make one.
+///
+/// # Errors
+/// Which rule it breaks.
+pub fn new_password(
+    config: &Config,
+    user: &model::User,
+    password: &str,
+) -> Result<(), PasswordRefused> {
+    let issuer = config.issuer.parse::<Uri>().ok();
+    let profile = Profile {
+        name: user.name.clone().or_else(|| user.profile.name.clone()),
+        ..user.profile.clone()
+    };
+    let of = PasswordOf::new(&user.username, user.email.as_deref(), &profile, user.admin);
+    let of = of.at(issuer.as_ref().and_then(Uri::host));
+    apply::password_policy(config).check(password, &of)
 }
 
 /// Scopes, as a list or as the words of one text.
@@ -226,6 +291,9 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
                 Ok(_) => {}
             }
         }
+    }
+    if secrets && all_users_are_new(config) {
+        new_passwords(config, base, &mut faults);
     }
     let passwords = &config.passwords;
     for (name, value) in [
@@ -403,6 +471,10 @@ fn files(config: &Config, base: &Path, secrets: bool, faults: &mut Faults) {
     }
     if let Some(trust) = &config.outbound.trust {
         readable("outbound.trust", trust);
+    }
+    let secret = config.proxy.as_ref().and_then(|p| p.secret_file.as_ref());
+    if let Some(file) = secret.filter(|_| secrets) {
+        readable("proxy.secret_file", file);
     }
 }
 

@@ -275,7 +275,13 @@ mod tests {
                 ("response_types", _) => "[]".to_owned(),
                 ("enabled" | "require_pkce", _) => "false".to_owned(),
                 ("tls_client_auth_san_ip", _) => r#""192.0.2.1""#.to_owned(),
-                ("token_endpoint_auth_method" | "token_endpoint_auth_signing_alg", _) => continue,
+                // These say something of a client with a secret or an assertion.
+                (
+                    "token_endpoint_auth_method"
+                    | "token_endpoint_auth_signing_alg"
+                    | "any_secret_method",
+                    _,
+                ) => continue,
                 (_, Shape::Text) => r#""text""#.to_owned(),
                 (_, Shape::Scope) => r#"["openid", "email"]"#.to_owned(),
                 (_, Shape::Url) => r#""https://a.example/x""#.to_owned(),
@@ -291,6 +297,13 @@ mod tests {
             let (client, faults) = made(&format!("{plain}{} = {value}\n", member.name));
             assert_eq!(faults, [], "{}", member.name);
             assert_ne!(client, default, "{}", member.name);
+        }
+        let secret = "client_id = \"c\"\nclient_secrets = [{ env = \"X\" }]\n";
+        let chosen = format!("{secret}token_endpoint_auth_method = \"client_secret_basic\"\n");
+        for (text, any) in [(secret, true), (&*chosen, false)] {
+            let (client, faults) = made(text);
+            assert_eq!(faults, [], "{text}");
+            assert_eq!(client.unwrap().any_secret_method, any, "{text}");
         }
         let assertion = "client_id = \"c\"\ntoken_endpoint_auth_method = \"private_key_jwt\"\n\
                          token_endpoint_auth_signing_alg = \"ES256\"\n";

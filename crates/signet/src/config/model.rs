@@ -96,8 +96,7 @@ pub struct Config {
     /// admin API cannot change them.
     #[serde(default)]
     pub clients: Vec<Client>,
-    /// UserServices that are made at start where they do not exist yet; existing ones are never
-    /// changed.
+    /// Users created at startup if missing. Existing users are never modified.
     #[serde(default)]
     pub users: Vec<User>,
     /// Resource servers (RFC 8707) that this file owns.
@@ -257,7 +256,7 @@ pub struct Cluster {
     #[serde(default)]
     pub hub: bool,
     /// Names, each with a port, under which nodes are looked for besides those that are known: a
-    /// name may have several addresses and is resolved anew each time (headless services).
+    /// name may have several addresses and is resolved again each time (headless services).
     #[serde(default)]
     pub peers: Vec<String>,
     /// After how long without word from a majority of the nodes (over a database: and without its
@@ -281,15 +280,21 @@ pub enum Topology {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Proxy {
-    /// Addresses whose forwarding and certificate headers are believed.
+    /// Addresses whose forwarding and certificate headers count.
     pub trusted: Vec<IpAddr>,
+    /// File with a secret, at least 32 characters in one word, that the proxy puts into
+    /// `secret_header` of each request. Without it, every program at those addresses is a proxy.
+    pub secret_file: Option<PathBuf>,
+    /// The header with that secret.
+    #[serde(default = "default_secret_header")]
+    pub secret_header: String,
     /// The one header in which the proxy names the client.
     #[serde(default)]
     pub forwarded_header: ForwardedHeader,
     /// Header in which the proxy puts the client's certificate (RFC 9440 `Client-Cert`, or
-    /// URL-encoded PEM).
+    /// URL-encoded PEM). Without `secret_file` it counts at `http` listeners alone.
     pub client_certificate_header: Option<String>,
-    /// Base URL of the proxy's listener_kind that asks for client certificates, e.g.
+    /// Base URL of the proxy's mTLS listener, e.g.
     /// "https://mtls.id.example.com". Goes into `mtls_endpoint_aliases` (RFC 8705 section 5), so
     /// that no browser is asked for one. Default: the issuer's own endpoints take them.
     pub client_certificate_url: Option<String>,
@@ -297,6 +302,10 @@ pub struct Proxy {
     /// `tls_client_auth` work behind it.
     #[serde(default)]
     pub verifies_client_certificates: bool,
+}
+
+fn default_secret_header() -> String {
+    "x-proxy-secret".to_owned()
 }
 
 /// How a proxy names the client. One only: a proxy that sets the one passes on what a client wrote
@@ -522,6 +531,8 @@ pub struct Lifetimes {
     pub invitation: Duration,
     /// The time in which the deletion of an account can be undone.
     pub deletion_grace: Duration,
+    /// The groups that an identity provider named at somebody's login there count for so long.
+    pub provider_groups: Duration,
 }
 
 impl Default for Lifetimes {
@@ -541,6 +552,7 @@ impl Default for Lifetimes {
             one_time_code: Duration(rules.otp_lifetime),
             invitation: Duration(rules.invitation_lifetime),
             deletion_grace: Duration(rules.deletion_grace),
+            provider_groups: Duration(rules.provider_groups_lifetime),
         }
     }
 }
@@ -610,6 +622,10 @@ pub struct Registration {
     /// May a registered client ask for signatures with ML-DSA? Its keys then stand in everybody's
     /// key set.
     pub ml_dsa: bool,
+    /// May the assertions of a registered client name the token endpoint as their audience (OpenID
+    /// Connect Core section 9), not the issuer alone? Never where it pushes its requests or binds
+    /// its tokens.
+    pub token_endpoint_assertion_audience: bool,
 }
 
 impl Default for Registration {
@@ -625,6 +641,7 @@ impl Default for Registration {
                 .collect(),
             grant_types: RegistrationSettings::default().grant_types,
             ml_dsa: false,
+            token_endpoint_assertion_audience: false,
         }
     }
 }
@@ -717,11 +734,12 @@ pub struct LoginLimits {
     pub per_account: u32,
     /// Failures for one account, from one browser that did.
     pub per_device: u32,
-    /// Failures from one address (one /64 of IPv6).
+    /// Failures from one address (one /64 of IPv6); a /56 has twice as many, a /48 four times.
     pub per_address: u32,
     /// Wrong one-time codes for one account in a day.
     pub codes_per_day: u32,
-    /// Messages that may be asked for, per account and window.
+    /// Messages that may be asked for in a window, for one account by one network or known browser;
+    /// by all networks together five times as many.
     pub mails: u32,
 }
 

@@ -31,6 +31,19 @@ pub struct Problem {
     pub suggestion: Option<String>,
 }
 
+impl Problem {
+    /// One that is at no place of the file.
+    pub fn nowhere(message: String) -> Problem {
+        Problem {
+            line: 0,
+            column: 0,
+            path: String::new(),
+            message,
+            suggestion: None,
+        }
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.line > 0 {
@@ -56,17 +69,8 @@ pub struct Loaded {
 
 /// Reads and checks a file. `secrets`: also read every secret that it refers to.
 pub fn load(file: &Path, secrets: bool) -> Result<Loaded, Vec<Problem>> {
-    let nowhere = |message: String| {
-        vec![Problem {
-            line: 0,
-            column: 0,
-            path: String::new(),
-            message,
-            suggestion: None,
-        }]
-    };
     let text = std::fs::read_to_string(file)
-        .map_err(|e| nowhere(format!("cannot read {}: {e}", file.display())))?;
+        .map_err(|e| vec![Problem::nowhere(format!("cannot be read: {e}"))])?;
     let base = match file.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
         _ => PathBuf::from("."),

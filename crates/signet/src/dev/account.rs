@@ -46,10 +46,10 @@ async fn make(
         email_verified: account.email.is_some(),
         password: Some(phc),
         must_change_password: false,
-        expires_at: None,
         admin,
-        terms: None,
+        by_administrator: true,
         profile,
+        ..NewUser::default()
     };
     match users.create(new, now).await {
         Ok(_) | Err(UserError::UsernameTaken) => Ok(()),

@@ -133,6 +133,8 @@ fn confidential(credentials: &Credentials, keyring: &Keyring, now: u64) -> Resul
     let secret = credentials.client_secret.as_deref().unwrap_or_default();
     let method = AuthMethod::ClientSecretBasic;
     client.token_endpoint_auth_method = method;
+    // Nobody chose it: a library that sends the secret in the body is as welcome.
+    client.any_secret_method = true;
     client.secrets = vec![
         client_secret(method, secret, &client.client_id, None, keyring)
             .map_err(|e| format!("the secret of {}: {}", client.client_id, e.description))?,

@@ -117,6 +117,7 @@ fn make_issuer(issuer: &model::Issuer, base: &Path) -> Result<Issuer, String> {
     let freshness = Freshness {
         interval: Duration::from_secs(issuer.interval.0),
         grace: Duration::from_secs(issuer.grace.0),
+        grace_unreadable: Duration::from_secs(issuer.grace_unreadable.0),
         cool_down: Duration::from_secs(issuer.cool_down.0),
         interval_min: Duration::from_secs(issuer.interval_min.0),
         interval_max: Duration::from_secs(issuer.interval_max.0),

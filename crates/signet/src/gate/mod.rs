@@ -111,6 +111,7 @@ async fn serve(
     let prepared = Prepared::new(&config, &base, &replays)?;
     let mut beside = prepared.begin();
     let setup = prepared.setup;
+    let begun_with = Fixed::of(&config);
     let limits = Limits {
         // A batch of long tokens.
         body_bytes: 1 << 20,
@@ -132,7 +133,11 @@ async fn serve(
             _ = interrupt.recv() => break,
             _ = hangup.recv() => {
                 systemd::notify(Notice::Reloading);
-                match reload(source, &gate, &beside, tls.as_ref(), level).await {
+                let running = Listening {
+                    tls: tls.as_ref(),
+                    begun_with: &begun_with,
+                };
+                match reload(source, &gate, &beside, running, level).await {
                     Ok(next) => {
                         beside = next;
                         tracing::info!("the configuration was read again");
@@ -217,23 +222,58 @@ async fn watch_replays(replays: Arc<ReplayGuard>) {
     }
 }
 
+/// What is as it was at the start, whatever the file says later.
+struct Fixed(Vec<(&'static str, String)>);
+
+impl Fixed {
+    fn of(config: &GateConfig) -> Fixed {
+        let tls = config.tls.as_ref();
+        Fixed(vec![
+            ("listen", config.listen.to_string()),
+            ("threads", format!("{:?}", config.threads)),
+            ("tls", tls.is_some().to_string()),
+            ("tls.tls12", format!("{:?}", tls.map(|tls| tls.tls12))),
+            // A listener that asks for no certificate at the start asks for none later.
+            (
+                "tls.client_ca",
+                tls.is_some_and(|tls| tls.client_ca.is_some()).to_string(),
+            ),
+            ("log.format", format!("{:?}", config.log.format)),
+        ])
+    }
+
+    /// The settings that differ.
+    fn changed<'a>(&'a self, next: &'a Fixed) -> impl Iterator<Item = &'static str> + 'a {
+        let differ = self.0.iter().zip(&next.0).filter(|(old, new)| old != new);
+        differ.map(|(old, _)| old.0)
+    }
+}
+
+/// The listener that runs.
+struct Listening<'a> {
+    tls: Option<&'a Tls>,
+    begun_with: &'a Fixed,
+}
+
 /// The next setup has its keys and its revocations before it takes over, so that no token is
 /// refused, and no revoked one accepted, for the change alone. It has the same replay guard, and
-/// what the present one knows of revocations. A file that is not good changes nothing. The
-/// listener's address and threads stay as they are.
+/// what the present one knows of revocations. A file that is not good changes nothing. What is
+/// [`Fixed`] stays, and is named where it differs.
 async fn reload(
     source: &Source,
     gate: &Gate,
     beside: &Beside,
-    tls: Option<&Tls>,
+    running: Listening<'_>,
     level: &log::LogLevel,
 ) -> Result<Beside, String> {
     let (config, base) = source.read()?;
+    for section in running.begun_with.changed(&Fixed::of(&config)) {
+        tracing::warn!(section, "this changes with a restart only");
+    }
     let present = gate.setup().verifier.clone();
     let next = Prepared::new(&config, &base, present.replay_guard())?;
-    if let (Some(running), Some(next)) = (tls, &config.tls) {
-        let (chain, key) = sockets::certificate(next, &base)?;
-        running.reload(&chain, &key).map_err(|e| e.to_string())?;
+    if let (Some(running), Some(next)) = (running.tls, &config.tls) {
+        sockets::reload_tls(std::slice::from_ref(running), next, &base)?;
     }
     next.refresher().fetch_once().await;
     let now = SystemClock.now();
@@ -278,6 +318,22 @@ mod tests {
             build::setup(&config, base.path(), &outbound, None, &replays).expect("it builds");
         assert!(setup.verifier.policy("orders").is_some());
         assert_eq!(setup.identity.names().count(), 4);
+    }
+
+    #[test]
+    fn a_reload_names_what_changes_with_a_restart_only() {
+        let of = |text: &str| Fixed::of(&toml::from_str(text).expect("it parses"));
+        let tls = "[tls]\ncertificate = \"c\"\nkey = \"k\"\n";
+        let changed = |before: &str, next: &str| -> Vec<&str> {
+            let (before, next) = (of(before), of(next));
+            before.changed(&next).collect()
+        };
+        let ca = |file: &str| format!("{tls}client_ca = \"{file}\"\n");
+        assert!(changed(&ca("a.pem"), &ca("b.pem")).is_empty());
+        assert_eq!(changed(tls, &ca("a.pem")), ["tls.client_ca"]);
+        assert_eq!(changed("", tls), ["tls", "tls.tls12"]);
+        let listen = "listen = \"127.0.0.1:1\"\nthreads = 1\n";
+        assert_eq!(changed("", listen), ["listen", "threads"]);
     }
 
     #[test]

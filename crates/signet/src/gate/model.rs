@@ -106,9 +106,12 @@ pub struct Issuer {
     /// Nor later.
     #[serde(default = "default_interval_max")]
     pub interval_max: Duration,
-    /// How long the last good keys are used when fetching fails.
+    /// How long the last good keys are used when nothing can be fetched.
     #[serde(default = "default_grace")]
     pub grace: Duration,
+    /// How long they are used once something was fetched that is no key set.
+    #[serde(default = "default_grace_unreadable")]
+    pub grace_unreadable: Duration,
     /// Least time between two fetches.
     #[serde(default = "default_cool_down")]
     pub cool_down: Duration,
@@ -220,6 +223,9 @@ fn default_interval_max() -> Duration {
 }
 fn default_grace() -> Duration {
     Duration(6 * 3600)
+}
+fn default_grace_unreadable() -> Duration {
+    Duration(300)
 }
 fn default_cool_down() -> Duration {
     Duration(10)

@@ -15,7 +15,7 @@ use crate::output::{Failure, note};
 use crate::{mapped, private_file};
 
 /// A prover on kept tables, if there are some of these parameters. What is stale or damaged is not
-/// used: it will be prepared anew, from parameters whose own hash is checked.
+/// used: it will be prepared again, from parameters whose own hash is checked.
 pub(super) fn kept(
     data_dir: &Path,
     algorithm: Algorithm,
@@ -24,7 +24,7 @@ pub(super) fn kept(
     let path = manifest::tables_path(data_dir, algorithm);
     let anew = |file: &Path, why: &dyn Display| {
         note(&format!(
-            "{}: {why}; the tables are prepared anew",
+            "{}: {why}; the tables are prepared again",
             file.display()
         ));
         None

@@ -1,4 +1,4 @@
-//! Parameters and tables are used under their hash only; what is stale or damaged is made anew.
+//! Parameters and tables are used under their hash only; what is stale or damaged is made again.
 
 use std::path::PathBuf;
 

@@ -6,9 +6,11 @@
 //! application, the threads that answer, and last whoever waits for readiness.
 
 mod cluster;
+mod fixed_files;
 pub mod parts;
 mod reload;
 pub mod sockets;
+mod waiting;
 
 use std::{
     io::Write,
@@ -20,6 +22,7 @@ use std::{
 
 pub use cluster::left_or_arriving;
 use cluster::{Cluster, ClusterOptions, OpenedStore};
+use fixed_files::FixedFiles;
 use parts::NotOpen;
 use signet_audit::Audit;
 use signet_cluster::join::Token;
@@ -39,6 +42,8 @@ use crate::{
     systemd::{self, Notice},
 };
 
+/// A start that takes longer answers while it waits.
+const SILENT_START: Duration = Duration::from_millis(500);
 /// How often expired rows are removed.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
 
@@ -129,6 +134,7 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
     // directory's lock, and what lies there may be another running server's.
     let (config, base, file, mut dev, bound, store) = match source {
         Source::File { file, loaded, join } => {
+            parts::rehearse(&loaded.config, &loaded.base)?;
             let bound = sockets::bind(&loaded.config)?;
             let open = || parts::open_store(&loaded.config, &loaded.base);
             let Some(store) = opened(open, &mut terminate, &mut interrupt).await? else {
@@ -165,8 +171,19 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
             _ = interrupt.recv() => {}
         }
     };
+    let begin = async {
+        let mut begun = std::pin::pin!(cluster.begin());
+        if let Ok(begun) = tokio::time::timeout(SILENT_START, &mut begun).await {
+            return begun;
+        }
+        // A start that waits for others says what for.
+        let waiting = waiting::start(&config, &base, &bound, &cluster)?;
+        let begun = begun.await;
+        waiting.stop();
+        begun
+    };
     tokio::select! {
-        begun = cluster.begin() => begun?,
+        begun = begin => begun?,
         () = stop => {
             cluster.stop().await;
             return Ok(None);
@@ -177,6 +194,8 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
     let mut router = Router::default();
     signet_server::routes(&mut router);
     let routes = router.paths().collect();
+    // Before they are read: one that changes meanwhile is named rather than missed.
+    let fixed_files = FixedFiles::of(&config, &base);
     let realm = parts::build(&config, &base, &cluster, clock, dev.as_ref(), routes).await?;
     let (listeners, certificates) = sockets::listeners(&config, &base, bound)?;
     let service = Service::new(
@@ -200,6 +219,8 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
 
     let mut reloader = reload::Reloader {
         file,
+        begun_with: config.clone(),
+        files: fixed_files,
         config,
         base,
         certificates,
@@ -291,8 +312,9 @@ async fn confirm(dev: &mut Dev, address: SocketAddr, cluster: &Cluster) -> Resul
     // By address: the issuer's name need not lead here from this machine.
     let url = format!("https://{address}/health/ready");
     let answer = client.get(&url, &[]).await?;
-    // A node without a majority answers, and is not ready.
-    if !answer.status.is_success() && cluster.is_whole() {
+    // A node that stands badly to the others (no majority, divided, removed) answers, and is not
+    // ready. It says why, and stays to be asked.
+    if !answer.status.is_success() && cluster.is_whole() && cluster.stands().not_ready.is_none() {
         return Err(format!("{url} answered {}", answer.status));
     }
     dev.announce()

@@ -28,12 +28,15 @@ use signet_store::{
     sqlite::DATABASE_FILE,
 };
 
-use super::cluster::{Cluster, OpenedStore, left_or_arriving};
+use super::{
+    cluster::{Cluster, OpenedStore, left_or_arriving},
+    sockets,
+};
 use crate::{
     config::{
         Config,
         apply::{self, Faults},
-        model, providers,
+        check, model, providers,
     },
     dev::{self, Dev},
     engine::{self, StoreUrl},
@@ -78,7 +81,9 @@ impl NotOpen {
             | PostgresError::Behind { .. }
             | PostgresError::Tls(_)
             | PostgresError::PasswordFile(_)
-            | PostgresError::Corrupt(_) => NotOpen::Unusable(why),
+            | PostgresError::Corrupt(_)
+            | PostgresError::Excluded
+            | PostgresError::Pooled { .. } => NotOpen::Unusable(why),
         }
     }
 }
@@ -103,7 +108,9 @@ pub fn open_store(config: &Config, base: &Path) -> Result<OpenedStore, NotOpen> 
 pub fn open_dev_store(wish: &dev::DevOptions) -> Result<OpenedStore, NotOpen> {
     let directory = &wish.directory;
     let has = |name: &str| directory.join(name).exists();
-    if wish.store.is_none() && has("dev.json") && !has(DATABASE_FILE) {
+    // A node of a replicated store whose file is gone says so itself.
+    let elsewhere = has("dev.json") && !has(DATABASE_FILE) && !super::cluster::is_noted(directory);
+    if wish.store.is_none() && elsewhere {
         return Err(format!(
             "the rows of {} are in a database: name it by --store postgres://...",
             directory.display()
@@ -181,6 +188,12 @@ pub async fn build(
     routes: Vec<&'static str>,
 ) -> Result<Arc<Realm>, String> {
     let now = clock.now();
+    if let Some(proxy) = &config.proxy
+        && proxy.client_certificate_header.is_some()
+        && proxy.secret_file.is_none()
+    {
+        tracing::warn!("{}", check::CERTIFICATES_BY_ADDRESS);
+    }
     let store = cluster.store().clone();
     let refused = left_or_arriving(&*store, now).await;
     if let Some(why) = refused.map_err(|e| e.to_string())? {
@@ -271,7 +284,7 @@ pub async fn build(
     };
     let host = Host::new(HostParts {
         clock,
-        policy: apply::policy(config),
+        policy: apply::policy(config, base)?,
         outbound: outbound(config, base, dev)?,
         passwords: passwords(config),
         routes,
@@ -421,7 +434,27 @@ pub async fn keep_keys(realm: Arc<Realm>) {
     }
 }
 
-/// UserServices of the configuration who do not exist yet.
+/// What a start makes of the configuration beside sockets and store, so that what cannot be made is
+/// known before either is touched. A check makes it too, and drops it. To be called within a
+/// runtime.
+///
+/// # Errors
+/// What cannot be made.
+pub fn rehearse(config: &Config, base: &Path) -> Result<(), String> {
+    if let Some(tls) = &config.tls {
+        for ask_for_certificate in [false, true] {
+            sockets::make_tls(tls, base, ask_for_certificate)?;
+        }
+    }
+    apply::policy(config, base)?;
+    people(config, base)?;
+    outbound(config, base, None)?;
+    super::cluster::of_config(config)?;
+    engine::of_config(config, base)?;
+    Ok(())
+}
+
+/// Creates the users of the configuration that do not exist yet.
 async fn seed_users(config: &Config, base: &Path, users: &Local, now: u64) -> Result<(), String> {
     for user in &config.users {
         let failed =
@@ -438,6 +471,7 @@ async fn seed_users(config: &Config, base: &Path, users: &Local, now: u64) -> Re
             None => None,
             Some(reference) => {
                 let secret = reference.read(base).map_err(|e| failed(&e))?;
+                check::new_password(config, user, secret.expose()).map_err(|e| failed(&e))?;
                 Some(
                     password::hash(secret.expose().as_bytes(), password::Cost::default())
                         .map_err(|e| failed(&e))?,
@@ -450,18 +484,17 @@ async fn seed_users(config: &Config, base: &Path, users: &Local, now: u64) -> Re
             email_verified: user.email_verified,
             password: phc,
             must_change_password: false,
-            expires_at: None,
             admin: user.admin,
-            terms: None,
+            by_administrator: true,
             profile: Profile {
                 name: user.name.clone().or_else(|| user.profile.name.clone()),
                 ..user.profile.clone()
             },
+            ..NewUser::default()
         };
         let event = Event::new(Action::ADMIN, now.saturating_mul(1000))
             .subject("configuration")
-            .operation("createUser")
-            .target(&user.username);
+            .operation("createUser");
         match audit::with_record(event, users.create(new, now)).await.0 {
             Ok(_) => tracing::info!(
                 username = user.username,

@@ -15,7 +15,7 @@ use signet_server::{
     state::Realm,
 };
 
-use super::sockets;
+use super::{fixed_files::FixedFiles, sockets};
 use crate::{
     config::{
         Config,
@@ -29,7 +29,12 @@ use crate::{
 pub struct Reloader {
     /// `None`: development mode, whose configuration is the command line.
     pub file: Option<PathBuf>,
+    /// As it was read last.
     pub config: Config,
+    /// As it was at the start.
+    pub begun_with: Config,
+    /// What the files held that are not read again.
+    pub files: FixedFiles,
     pub base: PathBuf,
     pub certificates: Vec<Tls>,
     pub level: LogLevel,
@@ -115,38 +120,46 @@ impl Reloader {
 
     fn certificates(&self) {
         let Some(tls) = &self.config.tls else { return };
-        match sockets::certificate(tls, &self.base) {
-            Err(error) => tracing::error!(error, "the certificate stays as it was"),
-            Ok((chain, key)) => {
-                for door in &self.certificates {
-                    if let Err(error) = door.reload(&chain, &key) {
-                        tracing::error!(%error, "the certificate stays as it was");
-                    }
-                }
-            }
+        if let Err(error) = sockets::reload_tls(&self.certificates, tls, &self.base) {
+            tracing::error!(
+                error,
+                "the certificate and the client CAs stay as they were"
+            );
         }
     }
 
-    /// The sections that are fixed for the life of the process and differ.
+    /// The settings that are fixed for the life of the process and are not what it began with: in
+    /// the file, or in a file that it names and is not read again.
     fn needs_restart(&self, next: &Config) -> Vec<&'static str> {
-        let old = &self.config;
+        let mut settings = self.changed_sections(next);
+        settings.extend(self.files.changed(&FixedFiles::of(next, &self.base)));
+        settings.sort_unstable();
+        settings.dedup();
+        settings
+    }
+
+    fn changed_sections(&self, next: &Config) -> Vec<&'static str> {
+        let old = &self.begun_with;
         let differ =
             |a: &dyn std::fmt::Debug, b: &dyn std::fmt::Debug| format!("{a:?}") != format!("{b:?}");
-        let sections: [(&str, bool); 19] = [
+        let sections: [(&str, bool); 22] = [
             ("issuer", old.issuer != next.issuer),
             ("data_dir", old.data_dir != next.data_dir),
             ("listeners", differ(&old.listeners, &next.listeners)),
             (
-                "tls.client_ca, tls.tls12",
+                "tls.tls12",
                 differ(
-                    &old.tls.as_ref().map(|t| (&t.client_ca, t.tls12)),
-                    &next.tls.as_ref().map(|t| (&t.client_ca, t.tls12)),
+                    &old.tls.as_ref().map(|t| t.tls12),
+                    &next.tls.as_ref().map(|t| t.tls12),
                 ),
             ),
             ("proxy", differ(&old.proxy, &next.proxy)),
             ("store", differ(&old.store, &next.store)),
             ("cluster", differ(&old.cluster, &next.cluster)),
             ("mail", differ(&old.mail, &next.mail)),
+            ("brand", differ(&old.brand, &next.brand)),
+            ("node", old.node != next.node),
+            ("users", differ(&old.users, &next.users)),
             (
                 "keys.algorithms",
                 old.keys.algorithms != next.keys.algorithms,

@@ -2,13 +2,13 @@
 
 use std::{
     net::{SocketAddr, TcpListener},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use signet_http::{
     Limits, ListenerKind, descriptors,
     listener::{Listener, Listening},
-    tls::{Tls, TlsOptions},
+    tls::{Tls, TlsError, TlsOptions},
 };
 
 use crate::{
@@ -26,6 +26,11 @@ impl Bound {
     /// Development mode: the listener for everybody.
     pub fn public(&self) -> SocketAddr {
         self.0[0].address()
+    }
+    /// The same sockets once more.
+    pub fn try_clone(&self) -> std::io::Result<Bound> {
+        let bound = self.0.iter().map(Listening::try_clone);
+        Ok(Bound(bound.collect::<std::io::Result<_>>()?))
     }
     /// Development mode: the listener that asks for certificates.
     pub fn mtls(&self) -> SocketAddr {
@@ -105,8 +110,9 @@ pub fn bind_dev_mtls(mut bound: Bound, directory: &Path) -> Result<Bound, String
 pub fn bind_one(address: SocketAddr, workers: usize) -> Result<Listening, String> {
     let failed = |e: std::io::Error| match e.kind() {
         std::io::ErrorKind::AddrInUse => format!(
-            "cannot listen on {address}: the port is in use; --listen HOST:PORT names another (make run \
-             ARGS=\"--listen 127.0.0.1:{}\")",
+            "cannot listen on {address}: the port is in use; --listen HOST:PORT names another, {}:{} \
+             say",
+            address.ip(),
             address.port().wrapping_add(1000).max(1024)
         ),
         _ => format!("cannot listen on {address}: {e}"),
@@ -148,29 +154,58 @@ pub fn listeners(
     Ok((listeners, certificates))
 }
 
-/// Reads certificate and key: (chain, key), PEM.
-pub fn certificate(tls: &model::Tls, base: &Path) -> Result<(Vec<u8>, Vec<u8>), String> {
-    let read = |path: &Path| {
-        let path = base.join(path);
-        std::fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))
+/// What the files of `[tls]` hold, PEM.
+struct TlsFiles {
+    chain: Vec<u8>,
+    key: Vec<u8>,
+    client_roots: Option<Vec<u8>>,
+}
+
+impl TlsFiles {
+    fn read(tls: &model::Tls, base: &Path) -> Result<TlsFiles, String> {
+        let read = |path: &PathBuf| {
+            let path = base.join(path);
+            std::fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))
+        };
+        Ok(TlsFiles {
+            chain: read(&tls.certificate)?,
+            key: read(&tls.key)?,
+            client_roots: tls.client_ca.as_ref().map(read).transpose()?,
+        })
+    }
+}
+
+/// Which file of `[tls]` it is that cannot be used.
+fn wrong(tls: &model::Tls, base: &Path, error: &TlsError) -> String {
+    let file = match (error, &tls.client_ca) {
+        (TlsError::ClientRoots(_), Some(file)) => file,
+        (TlsError::Key, _) => &tls.key,
+        (TlsError::Chain | TlsError::Rustls(_) | TlsError::ClientRoots(_), _) => &tls.certificate,
     };
-    Ok((read(&tls.certificate)?, read(&tls.key)?))
+    format!("{}: {error}", base.join(file).display())
+}
+
+/// Reads certificate, key and client CAs again, and puts them in place at running listeners.
+///
+/// # Errors
+/// Which file cannot be used. All listeners have the same files, so then none was changed.
+pub fn reload_tls(running: &[Tls], tls: &model::Tls, base: &Path) -> Result<(), String> {
+    let files = TlsFiles::read(tls, base)?;
+    for listener in running {
+        let roots = files.client_roots.as_deref();
+        listener
+            .reload(&files.chain, &files.key, roots)
+            .map_err(|e| wrong(tls, base, &e))?;
+    }
+    Ok(())
 }
 
 pub fn make_tls(tls: &model::Tls, base: &Path, ask_for_certificate: bool) -> Result<Tls, String> {
-    let (chain, key) = certificate(tls, base)?;
-    let client_roots = match &tls.client_ca {
-        Some(file) if ask_for_certificate => {
-            let file = base.join(file);
-            Some(std::fs::read(&file).map_err(|e| format!("{}: {e}", file.display()))?)
-        }
-        _ => None,
-    };
+    let files = TlsFiles::read(tls, base)?;
     let options = TlsOptions {
         tls12: tls.tls12,
         ask_for_certificate,
-        client_roots,
+        client_roots: files.client_roots,
     };
-    Tls::new(&chain, &key, &options)
-        .map_err(|e| format!("{}: {e}", base.join(&tls.certificate).display()))
+    Tls::new(&files.chain, &files.key, &options).map_err(|e| wrong(tls, base, &e))
 }

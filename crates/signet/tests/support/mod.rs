@@ -220,7 +220,10 @@ impl Server {
     pub async fn answers(&mut self, dev: &Dev) {
         let started = Instant::now();
         let url = format!("{}/health/ready", dev.url);
-        while dev.client().get(&url, &[]).await.is_err() {
+        // While it waits for the others it says so, and nothing else.
+        while !(dev.client().get(&url, &[]).await)
+            .is_ok_and(|answer| !text(&answer.body).contains("sync: starting"))
+        {
             assert!(started.elapsed() < PATIENCE, "not back:\n{}", self.log());
             tokio::time::sleep(Duration::from_millis(20)).await;
         }

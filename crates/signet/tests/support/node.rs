@@ -79,8 +79,10 @@ impl Node {
         let log = self.home.path().join("log");
         self.server = Server::start(&["--config", file.to_str().unwrap()], &log);
         let started = Instant::now();
-        let url = format!("http://127.0.0.1:{}/health/live", self.port);
-        while self.client.get(&url, &[]).await.is_err() {
+        let url = format!("http://127.0.0.1:{}/health/ready", self.port);
+        while !(self.client.get(&url, &[]).await)
+            .is_ok_and(|answer| !text(&answer.body).contains("sync: starting"))
+        {
             assert!(
                 started.elapsed() < PATIENCE,
                 "not back:\n{}",

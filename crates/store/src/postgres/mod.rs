@@ -182,11 +182,36 @@ pub enum PostgresError {
     /// An answer did not come in time.
     #[error("the database does not answer in time")]
     Slow,
+    /// The condition of [`Store::write_while`] does not hold.
+    #[error("this node was removed from its cluster: it writes nothing any more")]
+    Excluded,
+    /// A connection pooler stands in between, which gives each transaction another connection.
+    #[error(
+        "{at} is a connection pooler that pools transactions or statements ({reason}): name the database itself in [store] url, or set pool_mode = session for this database (PgBouncer)"
+    )]
+    Pooled {
+        /// host and port
+        at: String,
+        /// the server's words
+        reason: String,
+    },
 }
 
 impl From<tokio_postgres::Error> for PostgresError {
     fn from(error: tokio_postgres::Error) -> PostgresError {
         if let Some(said) = error.as_db_error() {
+            // A connection's own statements are unknown, or another connection's are known, only
+            // where somebody in between exchanges connections.
+            let pooled = [
+                SqlState::INVALID_SQL_STATEMENT_NAME,
+                SqlState::DUPLICATE_PSTATEMENT,
+            ];
+            if pooled.contains(said.code()) {
+                return PostgresError::Pooled {
+                    at: "what [store] url names".to_owned(),
+                    reason: said.message().to_owned(),
+                };
+            }
             return PostgresError::Refused {
                 code: said.code().code().to_owned(),
                 message: said.message().to_owned(),
@@ -214,7 +239,9 @@ impl PostgresError {
             | PostgresError::PasswordFile(_)
             | PostgresError::Corrupt(_)
             | PostgresError::Lost(_)
-            | PostgresError::Slow => "",
+            | PostgresError::Slow
+            | PostgresError::Excluded
+            | PostgresError::Pooled { .. } => "",
         }
     }
 
@@ -231,7 +258,12 @@ impl PostgresError {
             | PostgresError::Behind { .. }
             | PostgresError::Tls(_)
             | PostgresError::PasswordFile(_)
-            | PostgresError::Corrupt(_)) => other,
+            | PostgresError::Corrupt(_)
+            | PostgresError::Excluded) => other,
+            PostgresError::Pooled { reason, .. } => PostgresError::Pooled {
+                at: format!("{}:{}", host.name, host.port),
+                reason,
+            },
         }
     }
 
@@ -271,7 +303,9 @@ impl PostgresError {
             PostgresError::Behind { .. }
             | PostgresError::Tls(_)
             | PostgresError::PasswordFile(_)
-            | PostgresError::Corrupt(_) => false,
+            | PostgresError::Corrupt(_)
+            | PostgresError::Excluded
+            | PostgresError::Pooled { .. } => false,
         }
     }
 
@@ -518,6 +552,11 @@ impl Store for PostgresStore {
 
     fn check(&self) -> StoreFuture<'_, ()> {
         Box::pin(self.write(|reply| Write::Check { reply }))
+    }
+
+    fn write_while(&self, key: Key, value: Vec<u8>) {
+        // A process is one node for as long as it runs.
+        let _ = self.shared.condition.set((key, value));
     }
 
     fn close(&self) {

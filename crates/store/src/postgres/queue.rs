@@ -10,12 +10,12 @@ use super::{
     session::{Purpose, Session},
     writer::{self, PHASE_SECONDS, Write},
 };
-use crate::StoreError;
+use crate::{Key, StoreError};
 use std::{
     collections::VecDeque,
     pin::pin,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{
             AtomicBool, AtomicU64,
             Ordering::{Relaxed, SeqCst},
@@ -148,6 +148,8 @@ pub(super) struct Shared {
     spare: Mutex<Option<Session>>,
     pub(super) groups: AtomicU64,
     pub(super) jobs: AtomicU64,
+    /// The row that has to be there for anything to be written, and its value.
+    pub(super) condition: OnceLock<(Key, Vec<u8>)>,
 }
 
 impl Shared {
@@ -162,6 +164,7 @@ impl Shared {
             spare: Mutex::new(None),
             groups: AtomicU64::new(0),
             jobs: AtomicU64::new(0),
+            condition: OnceLock::new(),
         }
     }
 

@@ -487,6 +487,11 @@ impl Writer {
         }
         let locks: BTreeSet<i32> = named.keys().map(|key| layout::lock_of(key)).collect();
         let locks: Vec<i32> = locks.into_iter().collect();
+        // Read, and not locked: each of a node's transactions asks for it.
+        let condition = self.shared.condition.get();
+        if let Some((key, _)) = condition {
+            named.insert(key, 1);
+        }
         let pairs = || named.iter().map(|(key, wanted)| (*key, *wanted));
         let kept = Keys::of(pairs(), false);
         let ends = Keys::of(pairs(), true);
@@ -522,6 +527,13 @@ impl Writer {
         locked?;
         let mut found = kept.found(kept_rows?)?;
         found.extend(ends.found(end_rows?)?);
+        if let Some((key, value)) = condition
+            && !found
+                .iter()
+                .any(|(of, found)| of == key && found.row.value == *value)
+        {
+            return Err(PostgresError::Excluded);
+        }
         let mut buckets = Buckets::default();
         for row in bucket_rows? {
             let place = Place::from_number(row.try_get(0)?);

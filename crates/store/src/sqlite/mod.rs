@@ -371,7 +371,11 @@ fn refused(why: Refused) -> StoreError {
 }
 
 fn damaged() -> StoreError {
-    StoreError::Corrupt("the database is damaged; restore it from a backup".to_owned())
+    StoreError::Corrupt(
+        "the database is damaged: restore it from a backup, or, where it is one of several nodes, \
+         remove this node and let it join again with an empty data directory"
+            .to_owned(),
+    )
 }
 
 fn stopped() -> StoreError {

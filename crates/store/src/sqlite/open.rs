@@ -53,7 +53,9 @@ pub enum OpenError {
         known: u32,
     },
     /// The file is no database, or a damaged one.
-    #[error("{path} is damaged or no database ({reason}); restore it from a backup")]
+    #[error(
+        "{path} is damaged or no database ({reason}); restore it from a backup, or, where it is one of several nodes, remove this node and let it join again with an empty data directory: a copy of its rows lacks what it has acknowledged since"
+    )]
     Corrupt {
         /// the file
         path: PathBuf,

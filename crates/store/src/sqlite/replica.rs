@@ -50,7 +50,7 @@ impl From<rusqlite::Error> for Failed {
 
 /// A part of a transaction.
 pub trait Work: Send {
-    /// Does it. Called again where the transaction is done again, so it begins anew each time.
+    /// Does it. Called again where the transaction is done again, so it begins again each time.
     ///
     /// # Errors
     /// The engine's; then nothing of the transaction is done.

@@ -63,7 +63,9 @@ pub enum FetchError {
     #[error("the URL may not be fetched")]
     Url,
     /// The name has no address that may be connected to.
-    #[error("the name has no address that may be reached")]
+    #[error(
+        "the name has no address that may be reached: private and loopback ones need allow_private_addresses or allow_loopback under [outbound]"
+    )]
     Address,
     /// Connection or handshake.
     #[error("connection failed: {0}")]
@@ -83,6 +85,21 @@ pub enum FetchError {
     /// The content is not what was asked for.
     #[error("the content is malformed: {0}")]
     Content(&'static str),
+}
+
+impl FetchError {
+    /// Something arrived, and it is not what was asked for.
+    pub fn is_of_content(&self) -> bool {
+        match self {
+            FetchError::TooLarge | FetchError::Content(_) => true,
+            FetchError::Url
+            | FetchError::Address
+            | FetchError::Connect(_)
+            | FetchError::TimedOut
+            | FetchError::Status(_)
+            | FetchError::Answer => false,
+        }
+    }
 }
 
 /// A request whose answer counts whatever its status: of a client of somebody else's server.

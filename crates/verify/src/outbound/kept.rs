@@ -48,7 +48,7 @@ impl Kept {
     }
 
     /// The body of a 200 answer. What is sent must be harmless to be sent twice: a connection that
-    /// turns out to be closed is made anew.
+    /// turns out to be closed is made again.
     pub(crate) async fn send(&self, outgoing: &Outgoing<'_>) -> Result<Bytes, FetchError> {
         let mut open = self.open.lock().await;
         for attempt in 0..2 {

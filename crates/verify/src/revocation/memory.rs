@@ -63,6 +63,13 @@ impl MemoryRevocations {
         }
     }
 
+    /// The source of revocations was heard of, and it knows only what was revoked until `at`, Unix
+    /// seconds.
+    pub fn behind(&self, at: u64, why: impl Into<String>) {
+        self.heard_at.fetch_max(at, Relaxed);
+        self.lost(why);
+    }
+
     /// The source of revocations is lost, or cannot be reached: from now on something may be
     /// missed.
     pub fn lost(&self, why: impl Into<String>) {

@@ -1,4 +1,4 @@
-//! Whether a transcript holds: every contribution, every power, and what became of them.
+//! Whether a transcript holds: every contribution, every power, and their outcome.
 
 use ark_bn254::{Bn254, Fr, G1Affine, G1Projective, G2Affine, G2Projective};
 use ark_ec::pairing::Pairing;

@@ -33,7 +33,7 @@ pub(super) fn checked_two(point: G2Affine) -> Result<G2Affine, Error> {
 }
 
 impl Ceremony {
-    /// The transcript as a file: contributions, the last powers, and in phase 2 what became of
+    /// The transcript as a file: contributions, the last powers, and in phase 2 the outcome of
     /// them.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();

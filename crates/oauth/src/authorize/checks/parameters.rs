@@ -18,7 +18,7 @@ pub(super) fn client(d: &mut Draft<'_>) -> Result<(), OAuthError> {
         .context
         .registry
         .client(client_id, d.context.now())
-        .ok_or_else(unknown_client)?;
+        .ok_or_else(|| unknown_client(client_id))?;
     d.client = Some(client);
     d.request.client_id = client.client_id.clone();
     Ok(())
@@ -32,7 +32,7 @@ pub(super) fn redirect_uri(d: &mut Draft<'_>) -> Result<(), OAuthError> {
         client.redirect_uris.as_slice(),
     ) {
         (Some(requested), _) if client.redirect_uri(requested).is_some() => requested,
-        (Some(_), _) => return Err(not_registered()),
+        (Some(sent), _) => return Err(not_registered(sent)),
         // OAuth 2.1 section 4.1.1: it may be left out where one is registered. FAPI 2.0 wants it
         // pushed.
         (None, [only]) if d.door == CheckedAt::Authorize => only.as_str(),
@@ -70,7 +70,16 @@ pub(super) fn request_object(d: &mut Draft<'_>) -> Result<(), OAuthError> {
     if d.params.contains("request") {
         return Err(OAuthError::new(
             ErrorCode::RequestNotSupported,
-            "request objects are not supported: push the request instead (RFC 9126)",
+            match d.door {
+                CheckedAt::Authorize => {
+                    "request objects are not supported: push the request instead (RFC 9126)"
+                }
+                // RFC 9126 section 3 would have the parameters inside the object alone.
+                CheckedAt::Par => {
+                    "request objects are not supported: push the parameters themselves"
+                }
+                CheckedAt::Device => "request objects are not supported",
+            },
         ));
     }
     if d.params.contains("request_uri") {

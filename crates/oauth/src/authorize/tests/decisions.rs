@@ -102,6 +102,7 @@ fn acr_says_what_was_done_and_not_what_was_asked_for() {
         id: CodeId::new([1; 16]),
         grant_id: GrantId::new([2; 16]),
         now_ms: NOW * 1000,
+        issue_ms: NOW * 1000,
     };
     for asked in [
         "urn:example:gold",
@@ -340,6 +341,7 @@ fn a_code_carries_the_public_session_id_and_the_sessions_facts() {
         id: CodeId::new([1; 16]),
         grant_id: GrantId::new([2; 16]),
         now_ms: NOW * 1000 + 7,
+        issue_ms: NOW * 1000 + 7,
     };
     let code = granted(decide(&request, h.client(), &f)).code(ids, &h.settings);
     assert_eq!(

@@ -113,6 +113,7 @@ impl House {
             keys: &self.key,
             revocations: &NothingRevoked,
             now_ms: self.now * 1000,
+            issue_ms: self.now * 1000,
         })
     }
     fn validate(&self, changes: &[(&str, &str)]) -> Result<AuthorizationRequest, AuthorizeError> {

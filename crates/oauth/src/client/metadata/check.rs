@@ -54,6 +54,9 @@ pub fn check(client: &Client, settings: &Settings) -> Result<(), BadMember> {
             ),
         });
     }
+    // People read these before they approve something. Clients at rest keep what they have.
+    let is_seen = |text: &str| text.chars().all(signet_agent::text::is_seen);
+    let all_seen = |text: &Option<String>| text.as_deref().is_none_or(is_seen);
     // (the member, what must hold, what is said where it does not)
     #[rustfmt::skip]
     let rules = [
@@ -99,6 +102,14 @@ pub fn check(client: &Client, settings: &Settings) -> Result<(), BadMember> {
             "introspection_signed_response_alg is not one that this server signs with"),
         ("refresh_rotation", client.refresh_rotation == RefreshRotation::Rotate || !client.is_public() && client.is_sender_constrained(),
             "only a confidential client with sender-constrained tokens may keep its refresh token"),
+        ("client_name", all_seen(&client.client_name),
+            "client_name has characters that cannot be seen, or that turn the text around"),
+        ("contacts", client.contacts.iter().all(|contact| is_seen(contact)),
+            "contacts has characters that cannot be seen, or that turn the text around"),
+        ("software_id", all_seen(&client.software_id),
+            "software_id has characters that cannot be seen, or that turn the text around"),
+        ("software_version", all_seen(&client.software_version),
+            "software_version has characters that cannot be seen, or that turn the text around"),
         ("initiate_login_uri", client.initiate_login_uri.as_ref().is_none_or(|u| u.starts_with("https:")),
             "initiate_login_uri must be an https URL"),
         ("frontchannel_logout_uri", client.frontchannel_logout_uri.as_deref().is_none_or(of_a_redirect),

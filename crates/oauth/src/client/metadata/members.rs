@@ -179,7 +179,7 @@ pub const MEMBERS: &[Member] = members! {
     // member in field kind who may set written what it says
     client_name                         in client_name:                  Text,                        Registrant, IfSet,  "Its name, shown to people.";
     client_uri                          in client_uri:                   Url,                         Registrant, IfSet,  "Its home page, linked on login and consent pages.";
-    logo_uri                            in logo_uri:                     Url,                         Registrant, IfSet,  "Its picture, which the server fetches and shows itself; not of clients that registered themselves.";
+    logo_uri                            in logo_uri:                     Url,                         Registrant, IfSet,  "Its picture, which the server fetches and shows itself; of a client that registered itself only if an operator vouches for it.";
     policy_uri                          in policy_uri:                   Url,                         Registrant, IfSet,  "Its privacy policy, linked on login and consent pages.";
     tos_uri                             in tos_uri:                      Url,                         Registrant, IfSet,  "Its terms of service, linked on login and consent pages.";
     contacts                            in contacts:                     List,                        Registrant, IfSet,  "Mail addresses of who is responsible for it.";
@@ -193,7 +193,7 @@ pub const MEMBERS: &[Member] = members! {
     frontchannel_logout_session_required in frontchannel_logout_session_required: Flag,               Registrant, IfSet,  "It wants `iss` and `sid` there. They are there always.";
     grant_types                         in grant_types:                  Names<GrantType>,            Registrant, Always, "The grants it may use.";
     response_types                      in response_types:               List,                        Registrant, Always, "`code`, or none without the grant authorization_code.";
-    token_endpoint_auth_method          in token_endpoint_auth_method:   Name<AuthMethod>,            Registrant, Always, "The only method it authenticates with.";
+    token_endpoint_auth_method          in token_endpoint_auth_method:   Name<AuthMethod>,            Registrant, Always, "The only method it authenticates with, but for `any_secret_method`.";
     token_endpoint_auth_signing_alg     in token_endpoint_auth_signing_alg: Alg,                      Registrant, IfSet,  "The signature of its assertions. Default: any that fits its keys.";
     jwks                                in jwks:                         KeySet,                      Registrant, IfSet,  "Its public keys, a JWK Set (RFC 7517). Never together with jwks_uri.";
     jwks_uri                            in jwks_uri:                     Url,                         Registrant, IfSet,  "Where its public keys are.";
@@ -217,12 +217,14 @@ pub const MEMBERS: &[Member] = members! {
     software_version                    in software_version:             Text,                        Registrant, IfSet,  "Which version of it (RFC 7591 section 2).";
     sector_identifier_uri               in sector_identifier_uri:        HttpsUrl,                    Registrant, IfSet,  "A list that must name its redirect URIs (OpenID Connect Registration section 5).";
     enabled                             in enabled:                      Flag,                        Operator,   Always, "False: as if it did not exist, but its record stays.";
+    any_secret_method                   in any_secret_method:            Flag,                        Operator,   IfSet,  "Its secret may come as client_secret_basic or as client_secret_post. True for a client that is made without naming a method.";
     allowed_origins                     in allowed_origins:              List,                        Operator,   IfSet,  "Web origins whose scripts may call token, userinfo and metadata endpoints (CORS).";
     resources                           in resources:                    List,                        Operator,   IfSet,  "Resources (RFC 8707) that it may ask for.";
     may_act_for                         in may_act_for:                  List,                        Operator,   IfSet,  "Clients whose tokens it may exchange and introspect besides its own.";
     unrestricted_token_exchange         in unrestricted_token_exchange:  Flag,                        Operator,   IfSet,  "Token exchange gives it all that the subject token has, also beyond its own scope and resources.";
     may_exchange_agent_grants           in may_exchange_agent_grants:    Flag,                        Operator,   IfSet,  "It may exchange chains of agents' grants. It needs the grant type token exchange, too.";
     token_endpoint_assertion_audience   in token_endpoint_assertion_audience: Flag,                   Operator,   IfSet,  "Its assertions may name the token endpoint as their audience (OpenID Connect Core section 9), not the issuer alone.";
+    vouched_for                         in vouched_for:                  Flag,                        Operator,   IfSet,  "An operator answers for what a client registered of itself: pages show its logo, and its errors go to its redirect URI at once. Ends when the client changes its record.";
     access_token_signed_response_alg    in access_token_signed_response_alg: Alg,                     Operator,   IfSet,  "The signature of its access tokens. Default: the resource's, then the server's setting.";
     claims                              in claims:                       Claims,                      Operator,   IfSet,  "What its tokens and answers say of the person, whatever their scope: rows of a table (docs/claims.md).";
     required_acr                        in required_acr:                 Text,                        Operator,   IfSet,  "The authentication context class that a person has to reach before it is granted anything (docs/login.md).";

@@ -101,6 +101,15 @@ pub fn read(document: &Object<'_>, client: &mut Client, rules: &Rules) -> Result
             "tls_client_auth_* must be exactly one member, a text",
         ));
     }
+    // RFC 7591 section 2 makes client_secret_basic of a method that is left out, and half of the
+    // libraries send the secret in the body. Where an operator chose none, either is taken: it is
+    // the same secret. Whoever registers a client reads in the answer which one it has.
+    let chosen = ["token_endpoint_auth_method", "any_secret_method"];
+    if rules.operator && !chosen.iter().any(|name| says(document, name)) {
+        client.any_secret_method = true;
+    }
+    // It says something about secrets that are sent as they are.
+    client.any_secret_method &= client.token_endpoint_auth_method.sends_secret();
     // It says something about assertions only.
     if !matches!(
         client.token_endpoint_auth_method,

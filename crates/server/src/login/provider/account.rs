@@ -2,10 +2,12 @@
 use std::sync::Arc;
 
 use super::journey;
-use crate::browser_request::{BrowserRequest, LoggedIn};
+use crate::browser_request::BrowserRequest;
+use crate::freshness::Fresh;
 use crate::interaction::{Goal, Page};
-use crate::login::{Failure, METHODS};
-use signet_directory::{CredentialKind, User};
+use crate::login::{Failure, is_last_way};
+use crate::security_mail::{self, SecurityEvent};
+use signet_directory::{CredentialKind, CredentialName, User};
 use signet_oauth::provider::Provider;
 
 const NOT_OFFERED: &str = "provider-not-offered";
@@ -14,7 +16,7 @@ const LAST_WAY: &str = "provider-last-way";
 /// Sends the person to a provider, to link who they are there. Gives the URL.
 pub(crate) async fn begin_link(
     visit: &BrowserRequest,
-    present: &LoggedIn,
+    fresh: &Fresh<'_>,
     name: &str,
 ) -> Result<String, Failure> {
     let providers = &visit.context.snapshot.registry.providers;
@@ -24,7 +26,8 @@ pub(crate) async fn begin_link(
         .ok_or(Failure::Invalid(NOT_OFFERED))?;
     let mut interaction = visit.interaction(Goal::Account);
     interaction.page = Page::Login;
-    let link = (present.user.id.clone(), present.found.row.sid.clone());
+    let session = fresh.session().ok_or(Failure::LoginRequired)?;
+    let link = (fresh.user().id.clone(), session.row.sid.clone());
     let begun = journey::begin(visit, &interaction, &provider, "", Some(link)).await;
     begun.map_err(|error| match error {
         journey::NotBegun::Trouble(trouble) => Failure::Invalid(trouble.text()),
@@ -32,32 +35,20 @@ pub(crate) async fn begin_link(
     })
 }
 
-/// Whether the account can be logged in to without this link.
-pub(crate) fn last_way(visit: &BrowserRequest, user: &User, id: &str) -> bool {
-    let snapshot = &visit.context.snapshot;
-    let local = snapshot.settings.local_login
-        && METHODS.iter().any(|method| {
-            method.is_first() && (method.offered)(visit) && (method.usable)(visit, user)
-        });
-    let other = user
-        .credentials_of(CredentialKind::Provider)
-        .any(|other| other != id);
-    !local && !other
-}
-
 /// Takes a link off the account.
 pub(crate) async fn unlink(
     visit: &BrowserRequest,
-    present: &LoggedIn,
+    fresh: &Fresh<'_>,
     id: &str,
 ) -> Result<(), Failure> {
     let (users, now) = (&visit.context.realm.people.users, visit.context.now());
-    let may = |user: &User| !last_way(visit, user, id);
-    if last_way(visit, &present.user, id) {
-        return Err(Failure::Invalid(LAST_WAY));
-    }
-    match users.unlink(&present.user.id, id, now, may).await? {
-        Some(_) => Ok(()),
+    let name = CredentialName::new(CredentialKind::Provider, id);
+    let may = |user: &User| !is_last_way(visit, user, &name);
+    match users.unlink(&fresh.user().id, id, now, may).await? {
+        Some(user) => {
+            security_mail::send(visit, &user, SecurityEvent::ProviderUnlinked).await;
+            Ok(())
+        }
         None => Err(Failure::Invalid(LAST_WAY)),
     }
 }

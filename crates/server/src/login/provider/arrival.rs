@@ -1,5 +1,8 @@
 //! Somebody who has come from a provider, until their session begins: a sealed row, named in the
 //! interaction.
+//!
+//! Nothing of it is in the account before the session has begun: a link, groups, a profile are for
+//! who has shown everything that is asked of them, and the provider's word is the first half.
 use serde::{Deserialize, Serialize};
 use signet_crypto::seal::Purpose;
 use signet_oauth::authorize::acr;
@@ -7,8 +10,10 @@ use signet_oauth::provider::Provider;
 use signet_store::{Change, Key, Op, StoreError, Table};
 
 use crate::browser_request::{Arrived, BrowserRequest};
+use crate::freshness::{self, Fresh};
 use crate::interaction::{Arrival, Interaction};
 use crate::login::Failure;
+use crate::security_mail::{self, SecurityEvent};
 use crate::session::Upstream;
 use crate::upstream::Person;
 use crate::upstream_tokens;
@@ -75,6 +80,7 @@ pub(super) async fn keep(
         provider: provider.name.clone(),
         id,
         link: false,
+        account: None,
     });
     Ok(stored)
 }
@@ -102,26 +108,52 @@ pub(super) async fn load(
     Ok((stored.issuer == provider.issuer).then_some((provider, stored)))
 }
 
-/// Hands the session that is about to begin what it takes over of the provider's. The methods that
-/// the person has shown there, as far as the provider is believed: names of [`acr::METHODS`].
+/// What a login takes over of somebody who arrived.
+pub(crate) struct Brought {
+    /// The methods that the person has shown there, as far as the provider is believed: names of
+    /// [`acr::METHODS`].
+    pub(crate) believed: Vec<&'static str>,
+    /// When they were shown, Unix seconds.
+    pub(crate) at: u64,
+    /// The account's record as it will be after the login; none: as it is.
+    pub(crate) user: Option<User>,
+}
+
+/// Hands the session that is about to begin what it takes over of the provider's. Of somebody who
+/// arrived for another account there is nothing.
 pub(crate) async fn bring(
     visit: &mut BrowserRequest,
     interaction: &Interaction,
-) -> Result<Vec<&'static str>, StoreError> {
-    let Some((provider, stored)) = load(visit, interaction).await? else {
-        return Ok(Vec::new());
+    user: &User,
+) -> Result<Brought, StoreError> {
+    let now = visit.context.now();
+    let arrival = interaction.arrival.as_ref();
+    let arrival = arrival.filter(|arrival| arrival.is_of(&user.id));
+    let found = match arrival {
+        Some(_) => load(visit, interaction).await?,
+        None => None,
+    };
+    let (Some(arrival), Some((provider, stored))) = (arrival, found) else {
+        return Ok(Brought {
+            believed: Vec::new(),
+            at: now,
+            user: None,
+        });
     };
     // Of a person who proves the account here, how they did that is what counts.
-    let proves_here = interaction
-        .arrival
-        .as_ref()
-        .is_some_and(|arrival| arrival.link);
+    let proves_here = arrival.proves_here();
     let believed = match provider.trust_acr && !proves_here {
         true => shown_there(&stored.person.amr),
         false => Vec::new(),
     };
+    let auth_time = stored.person.auth_time.filter(|_| !proves_here);
+    let brought = Brought {
+        believed,
+        at: auth_time.map_or(now, |at| at.min(now)),
+        user: mapped(visit, user, &provider, &stored.person).map(|(_, user)| user),
+    };
     visit.arrived = Some(Arrived {
-        auth_time: stored.person.auth_time.filter(|_| !proves_here),
+        auth_time,
         upstream: Upstream {
             provider: provider.name.clone(),
             issuer: stored.issuer,
@@ -130,7 +162,24 @@ pub(crate) async fn bring(
             sealed_id_token: stored.person.sealed_id_token,
         },
     });
-    Ok(believed)
+    Ok(brought)
+}
+
+/// The account's record as it will be after the login of somebody who arrived.
+pub(crate) async fn as_will_be(
+    visit: &BrowserRequest,
+    interaction: &Interaction,
+    user: &User,
+) -> Result<User, StoreError> {
+    let arrival = interaction.arrival.as_ref();
+    if arrival.is_none_or(|arrival| !arrival.is_of(&user.id)) {
+        return Ok(user.clone());
+    }
+    let found = load(visit, interaction).await?;
+    let changed = found
+        .and_then(|(provider, stored)| mapped(visit, user, &provider, &stored.person))
+        .map(|(_, user)| user);
+    Ok(changed.unwrap_or_else(|| user.clone()))
 }
 
 /// Values of RFC 8176 as the methods that they say: what they do not say for certain counts for
@@ -155,42 +204,53 @@ fn shown_there(amr: &[String]) -> Vec<&'static str> {
     shown
 }
 
-/// After the login of an interaction: a person who has proven the account that they have here gets
-/// the link that they came for.
+/// After the login of an interaction, when everything was shown that is asked for: the link that
+/// the person came for, and what is taken over of the provider's. `since`: when the login began,
+/// Unix seconds.
 pub(crate) async fn complete(
-    visit: &BrowserRequest,
+    visit: &mut BrowserRequest,
     interaction: &mut Interaction,
+    since: u64,
 ) -> Result<(), Failure> {
-    let asked = interaction
-        .arrival
-        .as_ref()
-        .is_some_and(|arrival| arrival.link);
-    let found = match asked {
-        true => load(visit, interaction).await?,
-        false => None,
-    };
-    interaction.arrival = None;
-    let (Some((provider, stored)), Some(present)) = (found, visit.present()) else {
+    let found = load(visit, interaction).await?;
+    let (Some(arrival), Some((provider, stored))) = (interaction.arrival.take(), found) else {
         return Ok(());
     };
-    link(visit, &present.user, &provider, &stored).await
+    let Some(present) = visit.present().cloned() else {
+        return Ok(());
+    };
+    if !arrival.is_of(&present.user.id) {
+        return Ok(());
+    }
+    let user = if arrival.link {
+        let fresh = match arrival.proves_here() {
+            true => freshness::since(&visit.context, &present, since),
+            false => freshness::since_arrival(&visit.context, &present, since),
+        };
+        let fresh = fresh.ok_or(Failure::LoginRequired)?;
+        link(visit, &fresh, &provider, &stored).await?
+    } else {
+        take_over(visit, &present.user, &provider, &stored.person).await?
+    };
+    visit.see(user);
+    Ok(())
 }
 
-/// Links somebody who arrived to an account whose owner is there.
+/// Links somebody who arrived to an account whose owner is there, and tells them.
 pub(super) async fn link(
     visit: &BrowserRequest,
-    user: &User,
+    fresh: &Fresh<'_>,
     provider: &Provider,
     stored: &Stored,
-) -> Result<(), Failure> {
+) -> Result<User, Failure> {
     let (realm, now) = (&visit.context.realm, visit.context.now());
-    let wanted = stored.link(provider, now);
+    let (user, wanted) = (fresh.user(), stored.link(provider, now));
     let linked = async {
         let users = &realm.people.users;
         match users.link(&user.id, &wanted, now).await? {
             Linked::Done(user) => {
-                take_over(visit, &user, provider, &stored.person).await?;
-                Ok(())
+                security_mail::send(visit, &user, SecurityEvent::ProviderLinked).await;
+                take_over(visit, &user, provider, &stored.person).await
             }
             Linked::Taken => Err(Failure::Invalid(TAKEN)),
         }
@@ -205,26 +265,43 @@ pub(super) async fn link(
 
 /// What is taken over of the provider's at each login: its refresh token, and what the record's
 /// tables say of its claims.
-pub(super) async fn take_over(
+async fn take_over(
     visit: &BrowserRequest,
     user: &User,
     provider: &Provider,
     person: &Person,
 ) -> Result<User, Failure> {
     upstream_tokens::arrived(&visit.context.realm, &user.id, provider, person).await?;
+    let Some((mapped, _)) = mapped(visit, user, provider, person) else {
+        return Ok(user.clone());
+    };
+    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
+    let until = groups_until(visit);
+    let change = |draft: &mut UserDraft| mapped.put(&mut draft.user, until);
+    Ok(users.change(&user.id, now, change).await?)
+}
+
+/// Until when groups of a login now count, Unix seconds.
+fn groups_until(visit: &BrowserRequest) -> u64 {
+    let lifetime = visit.context.snapshot.settings.provider_groups_lifetime;
+    visit.context.now().saturating_add(lifetime)
+}
+
+/// What the record's tables make of the claims, and of the account. None: it stays as it is.
+fn mapped(
+    visit: &BrowserRequest,
+    user: &User,
+    provider: &Provider,
+    person: &Person,
+) -> Option<(Mapped, User)> {
     let schema = &visit.context.snapshot.registry.people;
     let mapped = Mapped::of(provider, person, |name| {
         schema.attributes.get(name).cloned()
     });
     let mut wanted = user.clone();
-    mapped.put(&mut wanted);
+    mapped.put(&mut wanted, groups_until(visit));
     // Of a directory's person the directory says it.
-    if wanted == *user || user.link.is_some() {
-        return Ok(user.clone());
-    }
-    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
-    let change = |draft: &mut UserDraft| mapped.put(&mut draft.user);
-    Ok(users.change(&user.id, now, change).await?)
+    (wanted != *user && user.link.is_none()).then_some((mapped, wanted))
 }
 
 /// What tables make of claims.
@@ -290,7 +367,8 @@ impl Mapped {
         mapped
     }
 
-    fn put(&self, user: &mut User) {
+    /// `until`: Unix seconds from which the groups count no more, unless they are named again.
+    fn put(&self, user: &mut User, until: u64) {
         for (name, text) in &self.profile {
             profile::set(&mut user.profile, name, text);
         }
@@ -304,5 +382,6 @@ impl Mapped {
             }
         }
         user.groups_outside.clone_from(&self.groups);
+        user.groups_outside_until = (!self.groups.is_empty()).then_some(until);
     }
 }

@@ -6,10 +6,12 @@ use signet_oauth::provider::Provider;
 
 use super::arrival::{self, Stored};
 use super::{METHOD, asking, failed, journey, profile, refused};
+use crate::access::Entrance;
 use crate::browser_request::BrowserRequest;
+use crate::freshness;
 use crate::interaction::{Interaction, Page};
 use crate::login::Failure;
-use crate::login::flow::{self, Outcome, Proof};
+use crate::login::flow::{self, By, Outcome, Proof};
 use crate::page::{self, Notice, ProviderFirst};
 use crate::upstream::{Person, Trouble};
 use signet_audit::Action;
@@ -60,7 +62,8 @@ pub(crate) async fn arrive(visit: BrowserRequest, name: &str, params: &Params) -
         return Outcome::Page(visit.start_again());
     };
     match answered(&visit, &provider, &journey, params).await {
-        Ok(person) => decide(visit, interaction, provider, &journey, person).await,
+        // A step of its own on the heap: the stack of a thread is small for all of them.
+        Ok(person) => Box::pin(decide(visit, interaction, provider, &journey, person)).await,
         Err(Answered::Refused(code, text)) => {
             Outcome::Page(refused(visit, interaction, &provider, code, text))
         }
@@ -152,7 +155,8 @@ async fn decide(
         Err(error) => return Outcome::Page(visit.unavailable(&error)),
     };
     if let Some((user_id, sid)) = &journey.link {
-        return Outcome::Page(linked(visit, &provider, &stored, user_id, sid).await);
+        let by = (user_id.as_str(), sid.as_str(), journey.begun_at);
+        return Outcome::Page(linked(visit, &provider, &stored, by).await);
     }
     let now = visit.context.now();
     let users = &visit.context.realm.people.users;
@@ -160,22 +164,25 @@ async fn decide(
         .by_upstream(&stored.issuer, &stored.person.subject, now)
         .await;
     match found {
-        Ok(Some(user)) => return enter(visit, interaction, &provider, &stored, user).await,
+        Ok(Some(user)) => return enter(visit, interaction, &provider, user).await,
         Ok(None) => {}
         Err(error) => return Outcome::Page(visit.unavailable(&error.into())),
     }
     match of_address(&visit, &provider, &stored.person).await {
         Ok(OfAddress::Account(user)) => {
-            if let Err(failure) = arrival::link(&visit, &user, &provider, &stored).await {
-                return not_linked(visit, interaction, &provider, failure);
+            // The link is made when the login is done, and a remembered browser is not enough: it
+            // outlives the session.
+            if let Some(arrival) = &mut interaction.arrival {
+                arrival.link = true;
             }
-            enter(visit, interaction, &provider, &stored, *user).await
+            interaction.strict = true;
+            enter(visit, interaction, &provider, *user).await
         }
         // The provider is believed that the address is theirs, and the account's owner has not
         // shown it, or has more to lose.
         Ok(OfAddress::Unproven) => Outcome::Page(prove(visit, interaction)),
         Ok(OfAddress::Nobody) if provider.create => {
-            create(visit, interaction, &provider, &stored).await
+            Box::pin(create(visit, interaction, &provider, &stored)).await
         }
         // Whether somebody here has the address is not said.
         Ok(OfAddress::Unknown) => Outcome::Page(first(visit, interaction, &provider, &stored)),
@@ -222,7 +229,8 @@ async fn of_address(
     let verified_here =
         user.email_verified && user.email.as_deref().and_then(folded) == folded(email);
     // An administrator's account is worth more than a mailbox.
-    let may = verified_here && user.enabled && !user.admin && user.link.is_none();
+    let opens = Entrance::LinkByAddress.opens(&user, now);
+    let may = verified_here && opens && !user.admin && user.link.is_none();
     Ok(match may {
         true => OfAddress::Account(Box::new(user)),
         false => OfAddress::Unproven,
@@ -247,32 +255,30 @@ fn not_linked(
     })
 }
 
-/// Their account: what the tables take over, and then the session, as after every other login.
+/// Their account: the session, as after every other login, and then what is taken over.
 async fn enter(
     visit: BrowserRequest,
     mut interaction: Interaction,
     provider: &Provider,
-    stored: &Stored,
     user: User,
 ) -> Outcome {
-    if !user.enabled {
+    if !Entrance::Login.opens(&user, visit.context.now()) {
         interaction.arrival = None;
         return Outcome::Page(refused(visit, interaction, provider, "disabled", DISABLED));
     }
-    match arrival::take_over(&visit, &user, provider, &stored.person).await {
-        Ok(user) => {
-            // Nothing was typed.
-            let Ok(form) = Params::from_pairs(std::iter::empty::<(&str, &str)>()) else {
-                return Outcome::Page(visit.start_again());
-            };
-            let proof = Proof {
-                user,
-                shown: METHOD,
-            };
-            flow::finish(visit, interaction, proof, &form).await
-        }
-        Err(failure) => not_linked(visit, interaction, provider, failure),
+    if let Some(arrival) = &mut interaction.arrival {
+        arrival.account = Some(user.id.clone());
     }
+    // Nothing was typed.
+    let Ok(form) = Params::from_pairs(std::iter::empty::<(&str, &str)>()) else {
+        return Outcome::Page(visit.start_again());
+    };
+    let proof = Proof {
+        user,
+        shown: METHOD,
+        by: By::Provider,
+    };
+    flow::finish(visit, interaction, proof, &form).await
 }
 
 /// A new account. Its address is what a trusted provider has verified; any other is for the person
@@ -287,7 +293,7 @@ async fn create(
     let trusted = provider.trust_email && person.email_verified;
     let email = person.email.clone().filter(|_| trusted);
     let new = NewUser {
-        username: username(provider, person, trusted),
+        username: username(person).to_owned(),
         email_verified: email.is_some(),
         email,
         profile: profile::of(&person.claims),
@@ -297,8 +303,10 @@ async fn create(
     let link = stored.link(provider, now);
     let made = async {
         let users = &visit.context.realm.people.users;
-        let user = users.create_linked(new, &link, now).await?;
-        arrival::take_over(&visit, &user, provider, person).await
+        let snapshot = &visit.context.snapshot;
+        let is_somebodys = |name: &str| snapshot.names(name);
+        let made = users.create_linked(new, &is_somebodys, &link, now);
+        Ok(Box::pin(made).await?)
     };
     let event = visit
         .context
@@ -312,32 +320,15 @@ async fn create(
         .act(event, made, Failure::code)
         .await;
     match made {
-        Ok(user) => enter(visit, interaction, provider, stored, user).await,
+        Ok(user) => enter(visit, interaction, provider, user).await,
         Err(failure) => not_linked(visit, interaction, provider, failure),
     }
 }
 
-/// The user name of a new account: the person's there, where the provider is trusted; else with the
-/// provider's name behind it, so that nobody learns here which names are taken.
-fn username(provider: &Provider, person: &Person, trusted: bool) -> String {
-    let email = person.email.as_deref();
-    let local = email.and_then(|email| email.split('@').next());
-    let wanted = person
-        .username
-        .as_deref()
-        .map(|name| name.split('@').next().unwrap_or(name));
-    let wanted = wanted.or(local).unwrap_or("person");
-    let fits = |c: &char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
-    let kept: String = wanted.chars().filter(fits).take(32).collect();
-    let kept = if kept.is_empty() {
-        "person".to_owned()
-    } else {
-        kept
-    };
-    match trusted {
-        true => kept,
-        false => format!("{kept}.{}", provider.name),
-    }
+/// What the user name of a new account is made of: the person's there.
+fn username(person: &Person) -> &str {
+    let named = person.username.as_deref().or(person.email.as_deref());
+    named.and_then(|name| name.split('@').next()).unwrap_or("")
 }
 
 /// The page of somebody who is seen for the first time.
@@ -364,11 +355,13 @@ fn first(
     visit.page(html)
 }
 
-/// The login page, for an account that is to be linked.
+/// The login page, for an account that is to be linked. The link outlives the session: a remembered
+/// browser is not enough.
 fn prove(visit: BrowserRequest, mut interaction: Interaction) -> crate::http::Response {
     if let Some(arrival) = &mut interaction.arrival {
         arrival.link = true;
     }
+    interaction.strict = true;
     flow::show(visit, interaction, Some(Notice::Done(PROVE)))
 }
 
@@ -386,27 +379,31 @@ pub(crate) async fn submit(
     let (provider, stored) = found;
     match form.get("decision") {
         Some("link") => Outcome::Page(prove(visit, interaction)),
-        Some("allow") if provider.create => create(visit, interaction, &provider, &stored).await,
+        Some("allow") if provider.create => {
+            Box::pin(create(visit, interaction, &provider, &stored)).await
+        }
         Some(_) | None => Outcome::Page(first(visit, interaction, &provider, &stored)),
     }
 }
 
-/// The link that a person asked for on their account page.
+/// The link that a person asked for on their account page, in which session and when.
 async fn linked(
     visit: BrowserRequest,
     provider: &Provider,
     stored: &Stored,
-    user_id: &str,
-    sid: &str,
+    (user_id, sid, begun_at): (&str, &str, u64),
 ) -> crate::http::Response {
     let present = visit.present();
     let same = present.filter(|present| present.user.id == user_id && present.found.row.sid == sid);
     let Some(present) = same else {
         return visit.error(&ENDED);
     };
-    let user = present.user.clone();
-    match arrival::link(&visit, &user, provider, stored).await {
-        Ok(()) => {
+    // It was fresh when the person was sent to the provider.
+    let Some(fresh) = freshness::when_begun(&visit.context, present, begun_at) else {
+        return visit.error(&ENDED);
+    };
+    match arrival::link(&visit, &fresh, provider, stored).await {
+        Ok(_) => {
             let url = visit.url("/account");
             visit.redirect(&url)
         }

@@ -14,6 +14,7 @@ use signet_store::{Change, Key, Op, StoreError, Table};
 
 use super::asking;
 use crate::browser_request::BrowserRequest;
+use crate::budgets::Act;
 use crate::interaction::{Goal, Interaction};
 use crate::upstream::{Metadata, Trouble, challenge};
 
@@ -36,7 +37,7 @@ pub(super) struct Journey {
     pub(super) begun_at: u64,
     /// The oldest that the login there may be, seconds.
     pub(super) max_age: Option<u64>,
-    /// The person must have logged in anew.
+    /// The person must have logged in again.
     pub(super) anew: bool,
     /// The account and session that asked for a link.
     pub(super) link: Option<(String, String)>,
@@ -103,6 +104,10 @@ pub(super) async fn begin(
     // Invariant: strings, numbers and booleans always serialize.
     let plain = serde_json::to_vec(&journey).unwrap_or_default();
     let sealed = keyring.seal_with(ROW, &id, &plain).map_err(|_| broken())?;
+    // The row is all that a beginning costs: its bytes are counted, for a request may be large.
+    let budgets = &visit.context.realm.budgets;
+    let spent = budgets.spend_many(Act::Waiting, visit.caller(), sealed.len(), now);
+    spent.map_err(|_| Trouble::TooMany)?;
     let insert = Op::Insert {
         key: row_key(&id),
         value: sealed,

@@ -12,8 +12,8 @@ mod journey;
 mod leave;
 mod profile;
 
-pub(crate) use account::{begin_link, last_way, unlink};
-pub(crate) use arrival::{bring, complete};
+pub(crate) use account::{begin_link, unlink};
+pub(crate) use arrival::{as_will_be, bring, complete};
 pub(crate) use arrive::submit;
 pub(crate) use leave::{came_back, onward};
 
@@ -21,7 +21,6 @@ use signet_oauth::provider::Provider;
 
 use super::flow;
 use crate::browser_request::BrowserRequest;
-use crate::budgets::Act;
 use crate::http::Response;
 use crate::interaction::{Interaction, Page};
 use crate::page::{Notice, ProviderButton};
@@ -35,7 +34,6 @@ pub const METHOD: &str = "provider";
 pub const DECISION: &str = "provider:";
 
 const NOT_OFFERED: &str = "provider-not-offered";
-const LATER: &str = "provider-too-many";
 
 /// The buttons of the login page.
 pub fn buttons(visit: &BrowserRequest) -> Vec<ProviderButton> {
@@ -78,7 +76,7 @@ fn asking<'a>(visit: &'a BrowserRequest, provider: &'a Provider) -> Asking<'a> {
     Asking {
         realm: &visit.context.realm,
         provider,
-        peer: visit.context.peer,
+        caller: visit.caller(),
         now: visit.context.now(),
     }
 }
@@ -96,14 +94,6 @@ pub async fn begin(
     let Some(provider) = providers.usable(name).cloned() else {
         return flow::show(visit, interaction, Some(Notice::Error(NOT_OFFERED)));
     };
-    // Each beginning writes a row, and may fetch.
-    let (budgets, peer) = (&visit.context.realm.budgets, visit.context.peer);
-    if budgets
-        .spend(Act::Provider, peer, visit.context.now())
-        .is_err()
-    {
-        return flow::show(visit, interaction, Some(Notice::Error(LATER)));
-    }
     match journey::begin(&visit, &interaction, &provider, typed, None).await {
         Ok(url) => visit.redirect(&url),
         Err(journey::NotBegun::Trouble(trouble)) => failed(visit, interaction, &provider, &trouble),
@@ -133,6 +123,7 @@ fn refused(
     let event = visit.context.event(Action::LOGIN).method(METHOD);
     let event = event.target(&provider.name).refused(code);
     visit.context.realm.audit().record(event);
+    visit.context.realm.host.metrics.login(METHOD, code);
     // Whoever logs in in another way now is not who arrived.
     interaction.arrival = None;
     flow::show(visit, interaction, Some(Notice::Error(text)))

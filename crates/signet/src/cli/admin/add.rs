@@ -19,6 +19,10 @@ use crate::{
     engine, input, private_file,
 };
 
+/// What the admin API says of a name and of an address that somebody has.
+const USERNAME_TAKEN: &str = "username_taken";
+const EMAIL_TAKEN: &str = "email_taken";
+
 /// `signet user add ...`
 #[derive(Debug, Args)]
 pub struct Add {
@@ -86,7 +90,8 @@ pub fn run(add: Add, output: &Output) -> Result<(), Failure> {
         let record = new_user(&add, secret.as_ref());
         let made = session
             .call(Method::POST, USERS.path(), Some(&record), None)
-            .await?;
+            .await
+            .map_err(|failure| naming(&add, failure))?;
         output.print(&made.value, || format!("{} was made", add.name))
     }))?
 }
@@ -203,6 +208,43 @@ fn offline(engine: &Engine) -> Result<Option<Arc<dyn Store>>, Failure> {
     }
 }
 
+/// The code of a refusal, as the admin API has it.
+fn code_of(refused: &UserError) -> &'static str {
+    match refused {
+        UserError::UsernameTaken => USERNAME_TAKEN,
+        UserError::EmailTaken => EMAIL_TAKEN,
+        UserError::Username
+        | UserError::MixedScripts
+        | UserError::Email
+        | UserError::Profile
+        | UserError::NotFound
+        | UserError::TooManyCredentials
+        | UserError::TooMuchHeld
+        | UserError::KeptElsewhere(_)
+        | UserError::Id
+        | UserError::Conflict
+        | UserError::Directory(_)
+        | UserError::Store(_) => "invalid_request",
+    }
+}
+
+/// A refusal with the name that it is about, which the command knows and the server does not
+/// repeat.
+fn naming(add: &Add, failure: Failure) -> Failure {
+    let name = match failure.error() {
+        USERNAME_TAKEN => Some(add.name.as_str()),
+        EMAIL_TAKEN => add.email.as_deref(),
+        _ => None,
+    };
+    match name {
+        Some(name) => {
+            let said = format!("{}: {name}", failure.description());
+            Failure::no(failure.error(), said)
+        }
+        None => failure,
+    }
+}
+
 async fn add_offline(
     store: Arc<dyn Store>,
     add: &Add,
@@ -222,28 +264,36 @@ async fn add_offline(
         email_verified: add.email.is_some(),
         password: phc,
         must_change_password: add.temporary,
-        expires_at: None,
         admin: add.admin,
-        terms: None,
+        by_administrator: true,
         profile: Profile {
             name: add.full_name.clone(),
             ..Profile::default()
         },
+        ..NewUser::default()
     };
     // The next start of the server finds the line beside the user, and logs it.
     let event = Event::new(Action::ADMIN, now.saturating_mul(1000))
         .subject("local")
-        .operation("createUser")
-        .target(&add.name);
+        .operation("createUser");
     let node = signet_audit::stored_node(&*store, now).await;
     let node = node.map_err(|e| Failure::unusable(e.to_string()))?;
     let users = Local::new(audit::carrying(store.clone(), &node));
     let (made, _) = audit::with_record(event, users.create(new, now)).await;
+    let made = match made {
+        Ok(user) => Ok(user),
+        Err(UserError::Store(e)) => Err(Failure::unusable(e.to_string())),
+        Err(refused) => {
+            // A refusal changes nothing that could carry its line.
+            let code = code_of(&refused);
+            let event = event.target_name(&add.name).refused(code);
+            let kept = audit::leave_record(&*store, &node, event, now).await;
+            let kept = kept.map_err(|e| Failure::unusable(e.to_string()));
+            kept.and(Err(naming(add, Failure::no(code, refused.to_string()))))
+        }
+    };
     store.close();
-    let user = made.map_err(|e| match e {
-        UserError::Store(e) => Failure::unusable(e.to_string()),
-        refused => Failure::no("invalid_request", refused.to_string()),
-    })?;
+    let user = made?;
     output::note("the store was written directly: no server is running on it");
     let shown = json!({ "id": user.id, "username": user.username, "email": user.email, "admin": user.admin,
                         "enabled": user.enabled, "created_at": user.created_at });

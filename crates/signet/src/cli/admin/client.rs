@@ -2,12 +2,14 @@
 
 use clap::{Args, Subcommand};
 use http::Method;
-use serde_json::Value;
+use serde_json::{Map, Value};
+use signet_oauth::scope::ADMIN;
 use signet_server::admin::CLIENTS;
 
 use super::{
+    connect::KindArguments,
     fields::Field,
-    noun::{Leave, Paging, change, item, list, record, remove, revoke, secret_once, send, show},
+    noun::{Leave, Paging, change_if, item, list, record, remove, revoke, secret_once, send, show},
 };
 use crate::{
     admin_client::{Session, Target},
@@ -37,8 +39,11 @@ pub enum ClientCommand {
         target: Target,
     },
     /// Make a client. A secret is generated where its method needs one, and printed this once.
+    ///
+    /// A kind (--web, --spa, --native, --service, --device) fills the record with what such an
+    /// application needs, and prints a program to begin with.
     #[command(
-        after_help = "Example:\n  signet client add --name \"My app\" --redirect-uri https://app.example.com/callback --scope openid"
+        after_help = "Example:\n  signet client add --web --name \"My app\" --redirect-uri https://app.example.com/callback\n  signet client add --name \"My app\" --redirect-uri https://app.example.com/callback --scope openid"
     )]
     Add(Box<AddClient>),
     /// Change members of a client's record, by their RFC 7591 names.
@@ -51,6 +56,8 @@ pub enum ClientCommand {
         /// Members to change.
         #[arg(value_name = "NAME=VALUE", required = true)]
         fields: Vec<Field>,
+        #[command(flatten)]
+        leave: Leave,
         #[command(flatten)]
         target: Target,
     },
@@ -88,6 +95,8 @@ pub enum ClientCommand {
 /// `signet client add ...`
 #[derive(Debug, Args)]
 pub struct AddClient {
+    #[command(flatten)]
+    kind: KindArguments,
     /// Its id; generated unless given.
     #[arg(long, value_name = "ID")]
     client_id: Option<String>,
@@ -100,7 +109,8 @@ pub struct AddClient {
     /// A grant: authorization_code, refresh_token, client_credentials, ...
     #[arg(long, value_name = "GRANT")]
     grant_type: Vec<String>,
-    /// client_secret_basic, private_key_jwt, none, ...
+    /// client_secret_basic, private_key_jwt, none, ... Without it: a secret, which may come in the
+    /// header or in the body.
     #[arg(long, value_name = "METHOD")]
     auth_method: Option<String>,
     /// A scope it may ask for.
@@ -109,6 +119,8 @@ pub struct AddClient {
     /// Further members.
     #[arg(value_name = "NAME=VALUE")]
     fields: Vec<Field>,
+    #[command(flatten)]
+    leave: Leave,
     #[command(flatten)]
     target: Target,
 }
@@ -126,15 +138,33 @@ pub fn run(command: ClientCommand, output: &Output) -> Result<(), Failure> {
                 revoke(session, &item(&CLIENTS, &id), &id, output).await
             }))?
         }
-        ClientCommand::Set { id, fields, target } => {
-            block_on(Session::with(&target, async |session| {
-                let written = change(session, &CLIENTS, &id, &fields).await?;
-                if fields.iter().any(|field| field.is("scope")) {
-                    undefined_scopes(session, &written).await?;
+        ClientCommand::Set {
+            id,
+            fields,
+            leave,
+            target,
+        } => block_on(Session::with(&target, async |session| {
+            let own = session.acts_as_client().is_some_and(|own| own == id);
+            let scopes = fields.iter().any(|field| field.is("scope"));
+            let written = change_if(session, &CLIENTS, &id, &fields, |before, after| {
+                if scopes {
+                    no_commas(after, leave)?;
                 }
-                output.print(&written, || secret_once(&written))
-            }))?
-        }
+                match own && administers(before) && !administers(after) {
+                    true => leave.insist(&format!(
+                        "{id} is the client that this command acts as, and it would administer no more."
+                    )),
+                    false => Ok(()),
+                }
+            });
+            let written = written.await?;
+            // Who took its own right away cannot ask what is defined.
+            let may_ask = !own || written.as_object().is_some_and(administers);
+            if scopes && may_ask {
+                undefined_scopes(session, &written).await?;
+            }
+            output.print(&written, || secret_once(&written))
+        }))?,
         ClientCommand::Secret {
             id,
             others_expire_in,
@@ -167,15 +197,53 @@ pub fn run(command: ClientCommand, output: &Output) -> Result<(), Failure> {
             if !add.scope.is_empty() {
                 put("scope", add.scope.join(" ").into());
             }
+            let kind = add.kind;
+            kind.fill(&mut fields);
+            no_commas(&fields, add.leave)?;
+            let place = add.target.place()?;
             let body = Value::Object(fields);
             block_on(Session::with(&add.target, async |session| {
                 let made = session
                     .call(Method::POST, CLIENTS.path(), Some(&body), None)
                     .await?;
                 undefined_scopes(session, &made.value).await?;
-                output.print(&made.value, || secret_once(&made.value))
+                output.print(&made.value, || {
+                    let record = secret_once(&made.value);
+                    let (issuer, trust) = (&place.issuer, place.trust.as_deref());
+                    match kind.lines(&made.value, issuer, trust) {
+                        Some(lines) => format!(
+                            "{record}\n\nA program to begin with; docs/connect.md has others.\n\n{lines}"
+                        ),
+                        None => record,
+                    }
+                })
             }))?
         }
+    }
+}
+
+/// Whether a client with this record gets tokens of its own for the admin API.
+fn administers(record: &Map<String, Value>) -> bool {
+    let scope = record.get("scope").and_then(Value::as_str);
+    let grants = record.get("grant_types").and_then(Value::as_array);
+    let of_its_own = |grant: &Value| grant == "client_credentials";
+    record.get("enabled") != Some(&Value::Bool(false))
+        && scope.is_some_and(|scope| scope.split(' ').any(|name| name == ADMIN))
+        && grants.is_some_and(|grants| grants.iter().any(of_its_own))
+}
+
+/// A comma may be a part of a scope's name (RFC 6749 section 3.3), and nearly never is one.
+fn no_commas(record: &Map<String, Value>, leave: Leave) -> Result<(), Failure> {
+    let scope = record.get("scope").and_then(Value::as_str);
+    let names = scope.unwrap_or_default();
+    match names.split(' ').find(|name| name.contains(',')) {
+        Some(name) => {
+            let apart = name.replace(',', " ");
+            leave.insist(&format!(
+                "\"{name}\" would be one scope: spaces separate them, as in scope=\"{apart}\"."
+            ))
+        }
+        None => Ok(()),
     }
 }
 

@@ -9,11 +9,12 @@ use crate::{
 };
 
 /// Has a user erased after the time of grace.
-pub fn later(name: &str, target: &Target, output: &Output) -> Result<(), Failure> {
+pub fn later(name: &str, query: &str, target: &Target, output: &Output) -> Result<(), Failure> {
     block_on(Session::with(target, async |session| {
         let path = user::path(&user::find(session, name).await?);
-        let path = format!("{path}/deletion");
-        let answer = session.call(Method::POST, &path, None, None).await?;
+        let path = format!("{path}/deletion{query}");
+        let answer = session.call(Method::POST, &path, None, None).await;
+        let answer = answer.map_err(|failure| user::how_to_insist(failure, name))?;
         output.print(&answer.value, || {
             let at = noun::cell("erase_at", &answer.value["deletion"]["erase_at"]);
             format!("{name} will be erased at {at}; until then: signet user keep {name}")

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::output::Failure;
+use crate::{config::duration::Duration, output::Failure};
 
 /// What an argument does to a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +86,11 @@ pub fn merge(fields: &[Field]) -> bool {
     fields.iter().all(|field| field.act != Act::Set)
 }
 
+/// Whether a member is a length of time, in seconds.
+fn is_length(name: &str) -> bool {
+    name.ends_with("_lifetime") || name == "default_max_age"
+}
+
 /// Puts the fields into a record. `lists`: the members whose values are lists; one that was written
 /// without brackets is a list of its words.
 pub fn put(
@@ -100,6 +105,12 @@ pub fn put(
                 Value::String(text) if is_list => {
                     text.split_whitespace().map(Value::from).collect()
                 }
+                // A length of time may have a unit, as in the configuration file. What is none, the
+                // server refuses by name, as it does every value.
+                Value::String(text) if is_length(name) => match Duration::parse(text) {
+                    Ok(length) => length.0.into(),
+                    Err(_) => value.clone(),
+                },
                 other => other.clone(),
             };
             record.insert(name.clone(), value);
@@ -190,6 +201,15 @@ mod tests {
         assert_eq!(
             apply("resources=d e").unwrap()["resources"],
             json!(["d", "e"])
+        );
+        assert_eq!(
+            apply("access_token_lifetime=5m").unwrap()["access_token_lifetime"],
+            300
+        );
+        // No length: the server refuses it, with the member's name.
+        assert_eq!(
+            apply("access_token_lifetime=5x").unwrap()["access_token_lifetime"],
+            "5x"
         );
         assert_eq!(apply("contacts+=me").unwrap()["contacts"], json!(["me"]));
         assert_eq!(apply("scope+=z").unwrap()["scope"], "x y z");

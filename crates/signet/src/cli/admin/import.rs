@@ -27,7 +27,7 @@ pub const MAX_LINE_BYTES: usize = 64 * 1024;
 /// Bytes of lines that are sent at once: the server's bound of a body, with room to spare.
 const BYTES_AT_ONCE: usize = 96 * 1024;
 
-/// What became of the lines.
+/// The outcome of the lines.
 #[derive(Default)]
 struct Done {
     imported: u64,

@@ -3,6 +3,7 @@
 mod add;
 mod agents;
 mod client;
+mod connect;
 mod credentials;
 mod delete;
 mod fields;

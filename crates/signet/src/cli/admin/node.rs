@@ -53,7 +53,7 @@ pub enum NodeCommand {
     /// The majority of a replicated store is lost for ever: make this node, which is stopped, the
     /// first of a new cluster, with what it has.
     #[command(
-        after_help = "What only the other nodes had is lost, also what was answered. They are refused from then on, and may join anew with an empty data directory.\n\nExample:\n  signet node recover --data-dir /var/lib/signet --yes"
+        after_help = "What only the other nodes had is lost, also what was answered. They are refused from then on, and may join again with an empty data directory.\n\nExample:\n  signet node recover --data-dir /var/lib/signet --yes"
     )]
     Recover {
         /// The data directory of the stopped node, where its store is.

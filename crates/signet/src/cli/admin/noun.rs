@@ -4,7 +4,7 @@
 use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::{Map, Value};
-use signet_server::admin::{KEYS, Noun, RESOURCES, SCOPES};
+use signet_server::admin::{CLIENTS, KEYS, Noun, RESOURCES, SCOPES};
 
 use super::fields::{self, Field};
 use crate::{
@@ -27,6 +27,11 @@ impl Leave {
     /// Asks the person, if there is one.
     pub fn ask(self, question: &str) -> Result<(), Failure> {
         input::confirm(self.yes, question)
+    }
+
+    /// Asks the person, and refuses where there is none.
+    pub fn insist(self, question: &str) -> Result<(), Failure> {
+        input::confirm_or_refuse(self.yes, question)
     }
 }
 
@@ -209,7 +214,8 @@ pub fn key(command: KeyCommand, output: &Output) -> Result<(), Failure> {
     }
 }
 
-/// What a rotation comes to: from when which key signs. The keys themselves are for `key list`.
+/// What a rotation comes to: which key signs, and which one is next from when. The keys themselves
+/// are for `key list`.
 fn rotated(answer: &Value, alg: Option<&str>, compromised: bool) -> String {
     let keys = items(answer).map_or(&[][..], Vec::as_slice);
     let mut lines = Vec::new();
@@ -224,17 +230,15 @@ fn rotated(answer: &Value, alg: Option<&str>, compromised: bool) -> String {
             .iter()
             .find(|k| k["phase"] == "standby" && k["alg"] == active["alg"]);
         let from = next.and_then(|next| next["signs_from"].as_u64());
+        let signs = format!("{name}: the key {} signs now", cell("kid", &active["kid"]));
         lines.push(match (compromised, from) {
-            (true, _) => format!(
-                "{name}: the key {} signs from now on",
-                cell("kid", &active["kid"])
-            ),
+            (true, _) => signs,
             (false, Some(from)) => format!(
-                "{name}: the next key signs from {}; it has to be published for a while before",
+                "{signs}; the next one signs from {}, and is published until then",
                 output::date(from)
             ),
             (false, None) => format!(
-                "{name}: the next key is being made; `signet key list` says from when it signs"
+                "{signs}; the next one is being made, and `signet key list` says from when it signs"
             ),
         });
     }
@@ -399,7 +403,15 @@ pub fn cell(column: &str, value: &Value) -> String {
             let parts: Vec<String> = list.iter().map(|v| cell(column, v)).collect();
             parts.join(" ")
         }
-        other => other.to_string(),
+        // What a record holds in a record: an invitation, with its end as a date.
+        Value::Object(members) => {
+            let of_members = members.iter().filter(|(_, value)| !value.is_null());
+            let parts: Vec<String> = of_members
+                .map(|(name, value)| format!("{name}={}", cell(name, value)))
+                .collect();
+            parts.join(" ")
+        }
+        other @ (Value::Bool(_) | Value::Number(_)) => other.to_string(),
     }
 }
 
@@ -437,6 +449,17 @@ pub async fn change(
     id: &str,
     fields: &[Field],
 ) -> Result<Value, Failure> {
+    change_if(session, noun, id, fields, |_, _| Ok(())).await
+}
+
+/// The same, if `may` allows it, which sees the record before and after.
+pub async fn change_if(
+    session: &Session,
+    noun: &Noun,
+    id: &str,
+    fields: &[Field],
+    may: impl Fn(&Map<String, Value>, &Map<String, Value>) -> Result<(), Failure>,
+) -> Result<Value, Failure> {
     let path = item(noun, id);
     let lists = lists(noun);
     let mut tries = 0;
@@ -445,8 +468,10 @@ pub async fn change(
         let Value::Object(mut record) = read.value else {
             return Err(Failure::unusable("the server's answer is no record"));
         };
+        let before = record.clone();
         fields::put(&mut record, fields, &lists)?;
         record.retain(|_, value| !value.is_null());
+        may(&before, &record)?;
         let body = Value::Object(record);
         let written = session
             .call(Method::PUT, &path, Some(&body), read.etag.as_deref())
@@ -492,6 +517,12 @@ pub fn remove(
 ) -> Result<(), Failure> {
     leave.ask(&format!("Remove {id} for good?"))?;
     block_on(Session::with(target, async |session| {
+        let own = session.acts_as_client();
+        if noun.path() == CLIENTS.path() && own.is_some_and(|own| own == id) {
+            leave.insist(&format!(
+                "{id} is the client that this command acts as, and it would administer no more."
+            ))?;
+        }
         session
             .call(Method::DELETE, &item(noun, id), None, None)
             .await?;

@@ -26,6 +26,9 @@ pub enum Act {
     List,
 }
 
+/// Members of a group that are shown with it.
+const SHOWN: usize = 20;
+
 /// `signet group ...`
 #[derive(Debug, Subcommand)]
 pub enum GroupCommand {
@@ -79,12 +82,13 @@ pub enum GroupCommand {
     },
     /// Put users into a group, take them out, or say who is in it.
     #[command(
-        after_help = "Example:\n  signet group members engineering add alice\n  signet group members engineering list"
+        after_help = "Example:\n  signet group members engineering\n  signet group members engineering add alice"
     )]
     Members {
         /// The group's name.
         name: String,
         /// What to do.
+        #[arg(default_value = "list")]
         act: Act,
         /// User names, mail addresses or ids.
         users: Vec<String>,
@@ -240,7 +244,23 @@ fn add(
 pub fn group(command: GroupCommand, output: &Output) -> Result<(), Failure> {
     match command {
         GroupCommand::List { target, paging } => list(&GROUPS, &target, &paging, output),
-        GroupCommand::Show { name, target } => show(&GROUPS, &target, &name, output),
+        GroupCommand::Show { name, target } => block_on(Session::with(&target, async |session| {
+            let group = session.get(&item(&GROUPS, &name)).await?;
+            let members = format!("{}/members", item(&GROUPS, &name));
+            let found = noun::all(session, &members, SHOWN + 1).await?;
+            output.print(&group, || {
+                let names = found.iter().filter_map(|user| user["username"].as_str());
+                let mut names: Vec<&str> = names.take(SHOWN).collect();
+                if found.len() > SHOWN {
+                    names.push("... (signet group members has all)");
+                }
+                let said = match names.as_slice() {
+                    [] => "nobody".to_owned(),
+                    names => names.join(" "),
+                };
+                format!("{}\nmembers: {said}", noun::members(&group))
+            })
+        }))?,
         GroupCommand::Add {
             name,
             parent,

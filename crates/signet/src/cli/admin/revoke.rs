@@ -54,10 +54,13 @@ pub fn revoke(command: Revoke, output: &Output) -> Result<(), Failure> {
         || command.agent.is_some()
         || command.delegation.is_some()
         || command.session.is_some();
-    if !of_one {
-        command
-            .leave
-            .ask("Revoke everything that was issued to anybody before then?")?;
+    let question = match (&command.user, of_one) {
+        (Some(name), _) => format!("End every session, grant and token of {name}?"),
+        (None, true) => String::new(),
+        (None, false) => "Revoke everything that was issued to anybody before then?".into(),
+    };
+    if !question.is_empty() {
+        command.leave.ask(&question)?;
     }
     block_on(Session::with(&command.target, async |session| {
         let mut body = Map::new();

@@ -235,7 +235,8 @@ pub enum RuleCommand {
         #[command(flatten)]
         target: Target,
     },
-    /// Say which rule decides, as it would decide a request. Nothing is asked of anybody.
+    /// Say which rule decides, as it would decide a request. Nothing is asked of anybody. Exit 0:
+    /// allowed; 1: denied.
     #[command(
         after_help = "Example:\n  signet rule explain --user alice --client grafana --scope openid"
     )]
@@ -289,7 +290,11 @@ pub fn rule(command: RuleCommand, output: &Output) -> Result<(), Failure> {
         RuleCommand::Explain { question, target } => {
             block_on(Session::with(&target, async |session| {
                 let answer = session.get(&question.path()).await?;
-                output.print(&answer, || explained(&answer))
+                if answer["allowed"] == true {
+                    return output.print(&answer, || explained(&answer));
+                }
+                // The answer is no: the sentence is the reason, and the JSON has all of it.
+                Err(Failure::no("access_denied", explained(&answer)).with(answer))
             }))?
         }
     }

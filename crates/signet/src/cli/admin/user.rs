@@ -31,7 +31,7 @@ pub enum UserCommand {
         after_help = "Example:\n  signet user list --data-dir .signet\n  signet user list --search example.com"
     )]
     List {
-        /// Only users whose name, mail address or full name has this in it.
+        /// Only users whose name, mail address, full, given or family name has this in it.
         #[arg(long, value_name = "TEXT")]
         search: Option<String>,
         #[command(flatten)]
@@ -91,6 +91,9 @@ pub enum UserCommand {
         /// The new password is temporary: the next login has to set another.
         #[arg(long, requires = "password_stdin")]
         temporary: bool,
+        /// Also where no account that may administer is left.
+        #[arg(long)]
+        last_administrator: bool,
         #[command(flatten)]
         target: Target,
     },
@@ -158,11 +161,14 @@ pub enum UserCommand {
         #[command(flatten)]
         target: Target,
     },
-    /// End every session, grant and token of a user. The account stays.
+    /// End every session, grant and token of a user, as `signet revoke --user` does. The account
+    /// stays.
     #[command(after_help = "Example:\n  signet user revoke alice")]
     Revoke {
         /// User name, mail address or id.
         name: String,
+        #[command(flatten)]
+        leave: Leave,
         #[command(flatten)]
         target: Target,
     },
@@ -177,6 +183,9 @@ pub enum UserCommand {
         /// kept until then, by its person or by `signet user keep`.
         #[arg(long)]
         with_grace: bool,
+        /// Also the last account that may administer.
+        #[arg(long)]
+        last_administrator: bool,
         #[command(flatten)]
         leave: Leave,
         #[command(flatten)]
@@ -206,18 +215,20 @@ pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
         UserCommand::Remove {
             name,
             with_grace: true,
+            last_administrator,
             leave,
             target,
         } => {
             leave.ask(&format!(
                 "Erase {name} after the time of grace, and end all sessions and grants now?"
             ))?;
-            delete::later(&name, &target, output)
+            delete::later(&name, insists(last_administrator), &target, output)
         }
         UserCommand::Keep { name, target } => delete::keep(&name, &target, output),
         UserCommand::Remove {
             name,
             with_grace: false,
+            last_administrator,
             leave,
             target,
         } => {
@@ -226,7 +237,9 @@ pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
             ))?;
             block_on(Session::with(&target, async |session| {
                 let path = path(&find(session, &name).await?);
-                session.call(Method::DELETE, &path, None, None).await?;
+                let path = format!("{path}{}", insists(last_administrator));
+                let removed = session.call(Method::DELETE, &path, None, None).await;
+                removed.map_err(|failure| how_to_insist(failure, &name))?;
                 noun::removed(&name, output)
             }))?
         }
@@ -265,7 +278,12 @@ pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
                 output.print(&data, || format!("{data:#}"))
             }))?
         }
-        UserCommand::Revoke { name, target } => {
+        UserCommand::Revoke {
+            name,
+            leave,
+            target,
+        } => {
+            leave.ask(&format!("End every session, grant and token of {name}?"))?;
             block_on(Session::with(&target, async |session| {
                 let path = path(&find(session, &name).await?);
                 noun::revoke(session, &path, &name, output).await
@@ -281,6 +299,7 @@ pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
             fields,
             password_stdin,
             temporary,
+            last_administrator,
             target,
         } => {
             let changes = noun::record(&USERS, &fields)?;
@@ -294,7 +313,15 @@ pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
                 ));
             }
             block_on(Session::with(&target, async |session| {
-                set(session, &name, changes, password, output).await
+                let set = set(
+                    session,
+                    &name,
+                    changes,
+                    password,
+                    last_administrator,
+                    output,
+                );
+                set.await.map_err(|failure| how_to_insist(failure, &name))
             }))?
         }
     }
@@ -309,6 +336,27 @@ pub async fn find(session: &Session, name: &str) -> Result<String, Failure> {
         Some(id) => Ok(id.to_owned()),
         // Not a name: the next call says whether it is an id.
         None => Ok(name.to_owned()),
+    }
+}
+
+/// The query of an operation that may leave no account that administers.
+fn insists(last_administrator: bool) -> &'static str {
+    match last_administrator {
+        true => "?last_administrator=true",
+        false => "",
+    }
+}
+
+/// A refusal of the admin API in the command's own words.
+pub fn how_to_insist(failure: Failure, name: &str) -> Failure {
+    match failure.error() {
+        "last_administrator" => Failure::no(
+            "last_administrator",
+            format!(
+                "{name} is the last account that may administer: make another one first, or add --last-administrator"
+            ),
+        ),
+        _ => failure,
     }
 }
 
@@ -330,6 +378,7 @@ async fn set(
     name: &str,
     mut changes: Map<String, Value>,
     password: Option<NewPassword>,
+    last_administrator: bool,
     output: &Output,
 ) -> Result<(), Failure> {
     let path = path(&find(session, name).await?);
@@ -358,6 +407,7 @@ async fn set(
                 _ => body["profile"][member] = value,
             }
         }
+        let path = format!("{path}{}", insists(last_administrator));
         session
             .call(Method::PUT, &path, Some(&body), read.etag.as_deref())
             .await?;

@@ -157,7 +157,7 @@ pub fn unlock(path: &Path) -> Result<(VerifiedDocument, SigningKeys), Failure> {
     }
     if file.is_cheap() {
         output::note(&format!(
-            "{} is cheap to guess the passphrase of: `signet agent passphrase` seals it anew",
+            "{} is cheap to guess the passphrase of: `signet agent passphrase` seals it again",
             path.display()
         ));
     }

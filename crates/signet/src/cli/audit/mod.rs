@@ -17,7 +17,7 @@ use super::{Failure, Output};
 pub enum AuditCommand {
     /// Show the last lines, and with --follow those that come.
     #[command(
-        after_help = "Example:\n  signet audit tail --lines 50 --data-dir .signet\n  signet audit tail --follow --json --server https://id.example.com --login root"
+        after_help = "Example:\n  signet audit tail --lines 50 --data-dir .signet\n  signet audit tail --user alice --since 2026-11-21 --until 2026-11-22\n  signet audit tail --follow --json --server https://id.example.com --login root"
     )]
     Tail(show::Tail),
     /// Verify a trail: an exported file, a directory, or a server's. Exit 0: it is as it was

@@ -13,9 +13,9 @@ use super::source::{self, Source, Where};
 use crate::admin_client::{Session, Target};
 use crate::cli::admin::user_id;
 use crate::cli::{Failure, Output, block_on, output};
-use crate::config::duration::Duration as Length;
 use crate::config::read::nearest;
 use crate::http_client::percent_encode;
+use crate::moment::When;
 use crate::private_file;
 
 /// How often --follow looks.
@@ -27,28 +27,37 @@ const TRIES: usize = 5;
 /// Lines that are asked for at once: a page of the admin API.
 const PAGE: usize = 500;
 
+/// Lines that are shown where nothing says how many.
+const USUAL: usize = 20;
+
+/// What people call the target of a record.
+const TARGET_NAME: &str = "target_name";
+
 /// What a server calls the subject of a record, where that is a user.
 const USERNAME: &str = "username";
 
 /// `signet audit tail`
 #[derive(Debug, Args)]
 pub struct Tail {
-    /// How many lines.
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    lines: usize,
+    /// The last so many lines. Without it all that --since and --until leave, or the last 20.
+    #[arg(long, value_name = "N")]
+    lines: Option<usize>,
     /// Go on with lines as they come, until interrupted; with --json one object a line.
     #[arg(long)]
     follow: bool,
     /// Only lines of this action: token.issue, login, admin.
     #[arg(long, value_name = "ACTION")]
     action: Option<String>,
-    /// Only lines whose subject this is: a user's name, mail address or id; where no server is
-    /// asked, an id.
+    /// Only lines of what this user did, and of what was done to them: a user name, mail address
+    /// or id. Where no server answers, the names are those that the trail itself has.
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
-    /// Only lines of the last 90s, 10m, 8h, 30d.
-    #[arg(long, value_name = "DURATION", value_parser = Length::parse)]
-    since: Option<Length>,
+    /// All lines from then on: 24h, 30d, 2026-11-22, 2026-11-22T10:00:00Z or Unix seconds.
+    #[arg(long, value_name = "TIME", value_parser = When::parse)]
+    since: Option<When>,
+    /// All lines before then, which is written likewise.
+    #[arg(long, value_name = "TIME", value_parser = When::parse, conflicts_with = "follow")]
+    until: Option<When>,
     #[command(flatten)]
     wanted: Where,
     #[command(flatten)]
@@ -97,9 +106,12 @@ fn index_of(line: &Value) -> Option<u64> {
 /// Which lines, by the members that they have.
 struct Filter<'a> {
     action: Option<&'a str>,
-    subject: Option<String>,
+    /// What the user is called in lines: the name that was asked for, and their ids.
+    user: Option<Vec<String>>,
     /// Unix milliseconds.
     from_ms: Option<u64>,
+    /// Likewise; the first one that is not wanted.
+    until_ms: Option<u64>,
 }
 
 impl Filter<'_> {
@@ -108,20 +120,18 @@ impl Filter<'_> {
         if let Some(action) = action {
             known_action(action);
         }
-        let subject = match (&arguments.user, source) {
-            (None, _) => None,
-            (Some(name), Source::Server(session)) => Some(user_id(session, name).await?),
-            (Some(id), Source::Files(_)) => Some(id.clone()),
+        let user = match &arguments.user {
+            None => None,
+            Some(name) => Some(names_of(name, arguments, source).await?),
         };
-        let from_ms = arguments.since.map(|since| {
-            let now = UNIX_EPOCH.elapsed().unwrap_or_default();
-            let from = now.saturating_sub(Duration::from_secs(since.0));
-            u64::try_from(from.as_millis()).unwrap_or(u64::MAX)
-        });
+        let now = UNIX_EPOCH.elapsed().unwrap_or_default();
+        let now_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+        let ms = |when: When| when.ms(now_ms);
         Ok(Filter {
             action,
-            subject,
-            from_ms,
+            user,
+            from_ms: arguments.since.map(ms),
+            until_ms: arguments.until.map(ms),
         })
     }
 
@@ -130,43 +140,101 @@ impl Filter<'_> {
             .is_some_and(|from| line["at_ms"].as_u64().is_some_and(|at| at < from))
     }
 
+    fn is_too_new(&self, line: &Value) -> bool {
+        self.until_ms
+            .is_some_and(|until| line["at_ms"].as_u64().is_some_and(|at| at >= until))
+    }
+
     fn takes(&self, line: &Value) -> bool {
         self.action.is_none_or(|action| line["action"] == action)
-            && self
-                .subject
-                .as_ref()
-                .is_none_or(|subject| line["subject"] == **subject)
+            && self.user.as_ref().is_none_or(|names| {
+                names
+                    .iter()
+                    .any(|name| PERSON.iter().any(|member| line[*member] == **name))
+            })
             && !self.is_too_old(line)
+            && !self.is_too_new(line)
     }
 }
 
-/// The last lines of those that are wanted.
+/// Members that say who did something and to whom.
+const PERSON: [&str; 3] = ["subject", "target", TARGET_NAME];
+
+/// What lines call somebody: the name that was given, and the ids that it is or was known by. A
+/// server knows those of accounts that are there; the trail those that it has seen made or removed.
+async fn names_of(
+    name: &str,
+    arguments: &Tail,
+    source: &Source<'_>,
+) -> Result<Vec<String>, Failure> {
+    let id = match source {
+        Source::Server(session) => Some(user_id(session, name).await?),
+        // A development server that runs beside its files knows who is meant.
+        Source::Files(_) if arguments.target.is_development() => {
+            let asked = Session::with(&arguments.target, async |session| {
+                user_id(session, name).await
+            });
+            asked.await.ok()
+        }
+        Source::Files(_) => None,
+    };
+    let mut names = vec![name.to_owned()];
+    if let Some(id) = id.filter(|id| id != name) {
+        names.push(id);
+        return Ok(names);
+    }
+    // An id, or the name of an account that is gone: the trail has seen it.
+    let mut from = 0;
+    loop {
+        let lines = page(source, Some(from), PAGE).await?;
+        for line in &lines {
+            let id = line["target"]
+                .as_str()
+                .filter(|_| line[TARGET_NAME] == name);
+            if let Some(id) = id.filter(|id| names.iter().all(|known| known != id)) {
+                names.push(id.to_owned());
+            }
+        }
+        match lines.last().and_then(index_of) {
+            Some(last) if last >= from => from = last + 1,
+            Some(_) | None => return Ok(names),
+        }
+    }
+}
+
+/// The last lines of those that are wanted, and whether there are more than were asked for.
 async fn last(
     source: &Source<'_>,
-    arguments: &Tail,
+    most: Option<usize>,
     filter: &Filter<'_>,
-) -> Result<Vec<Value>, Failure> {
-    let newest = page(source, None, arguments.lines.clamp(1, PAGE)).await?;
+) -> Result<(Vec<Value>, bool), Failure> {
+    // One more than is wanted says that there are more.
+    let enough = most.map_or(usize::MAX, |most| most.saturating_add(1));
+    let newest = page(source, None, enough.clamp(1, PAGE)).await?;
     let mut from = newest.first().and_then(index_of).unwrap_or_default();
     let mut is_done = newest.first().is_some_and(|line| filter.is_too_old(line));
     let mut found: Vec<Value> = newest
         .into_iter()
         .filter(|line| filter.takes(line))
         .collect();
+    let mut pages: Vec<Vec<Value>> = Vec::new();
+    let mut count = found.len();
     // Further back, a page at a time, as long as too few were found.
-    while found.len() < arguments.lines && from > 0 && !is_done {
+    while count < enough && from > 0 && !is_done {
         let begin = from.saturating_sub(PAGE as u64);
         let limit = usize::try_from(from - begin).unwrap_or(PAGE);
         let mut older = page(source, Some(begin), limit).await?;
         is_done = older.first().is_some_and(|line| filter.is_too_old(line));
         older.retain(|line| index_of(line).is_some_and(|index| index < from) && filter.takes(line));
         from = begin;
-        older.append(&mut found);
-        found = older;
+        count += older.len();
+        pages.push(older);
     }
-    let surplus = found.len().saturating_sub(arguments.lines);
-    found.drain(..surplus);
-    Ok(found)
+    let mut all: Vec<Value> = pages.into_iter().rev().flatten().collect();
+    all.append(&mut found);
+    let surplus = most.map_or(0, |most| all.len().saturating_sub(most));
+    all.drain(..surplus);
+    Ok((all, surplus > 0))
 }
 
 /// One line for people.
@@ -246,7 +314,15 @@ fn known_action(name: &str) {
 async fn show(source: &Source<'_>, arguments: &Tail, output: &Output) -> Result<(), Failure> {
     let filter = Filter::of(arguments, source).await?;
     let mut known = HashMap::new();
-    let mut found = last(source, arguments, &filter).await?;
+    let in_time = arguments.since.is_some() || arguments.until.is_some();
+    let most = arguments.lines.or((!in_time).then_some(USUAL));
+    let (mut found, was_cut) = last(source, most, &filter).await?;
+    if was_cut {
+        let most = most.unwrap_or_default();
+        output::note(&format!(
+            "the last {most}; there are more: --lines N, or --since TIME for all from then on"
+        ));
+    }
     with_names(source, &mut known, &mut found).await;
     if !arguments.follow {
         let lines: Vec<String> = found.iter().map(text).collect();

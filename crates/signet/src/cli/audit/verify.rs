@@ -31,7 +31,7 @@ pub struct Verify {
     /// kept from before).
     #[arg(long, value_name = "DOCUMENT")]
     identity: Option<PathBuf>,
-    /// A checkpoint that was kept from before: shows that nothing was cut off or begun anew since.
+    /// A checkpoint that was kept from before: shows that nothing was cut off or begun again since.
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
     /// Write the last checkpoint to this file if the trail verifies, for the next time.

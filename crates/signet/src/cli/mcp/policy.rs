@@ -3,10 +3,10 @@
 //! A policy is a list of rules, of which the first that fits decides. What no rule fits is refused,
 //! unless `otherwise` says "ask". Without a policy file a person is asked for each signature.
 //!
-//! Each capability of a grant is judged by itself, and the strictest of the verdicts is the
-//! grant's: what is refused alone is refused in company. An `allow` rule fits what it covers,
-//! within its bounds; an `ask` or `refuse` rule fits whatever it overlaps, beyond its bounds. So a
-//! wider request meets at least the rules that a narrower one meets.
+//! A grant is many requests at once: of each capability, of everything that one of them covers, for
+//! any shorter time and less depth. Its verdict is the strictest that any of those would get alone.
+//! So the rules are walked until one decides on all that is left. A rule that decides on a part
+//! counts, unless a rule before it has decided on that part.
 
 use std::path::Path;
 
@@ -115,28 +115,28 @@ impl Rule {
         self.tool == Signing::SignReceipt && self.action.as_ref().is_none_or(named)
     }
 
-    /// Whether it decides on a grant of this capability.
-    fn fits_grant(&self, capability: &Capability, lasts: u64, depth: u64) -> bool {
-        // That they can be read was checked where the file was.
-        let own = self.capability.as_ref().map(|text| text.parse());
-        let bounds = [
-            self.longest.map(|longest| lasts > longest.0),
-            self.deepest.map(|deepest| depth > deepest),
-        ];
-        let mut beyond = bounds.into_iter().flatten().peekable();
-        let fits = match self.verdict {
-            Verdict::Allow => {
-                own.is_none_or(|own: Result<Capability, _>| {
-                    own.is_ok_and(|own| own.covers(capability))
-                }) && !beyond.any(|beyond| beyond)
-            }
-            Verdict::Ask | Verdict::Refuse => {
-                own.is_none_or(|own: Result<Capability, _>| {
-                    own.is_ok_and(|own| own.overlaps(capability))
-                }) && (beyond.peek().is_none() || beyond.any(|beyond| beyond))
-            }
+    /// The part of a grant that it decides on, unless a rule before it does; `None`: no part.
+    fn part_of(&self, asked: &Capability, lasts: u64, depth: u64) -> Option<Part> {
+        if self.tool != Signing::MakeGrant {
+            return None;
+        }
+        let capability = match &self.capability {
+            None => asked.clone(),
+            // That it can be read was checked where the file was.
+            Some(text) => asked.common(&text.parse().ok()?)?,
         };
-        self.tool == Signing::MakeGrant && fits
+        let is_bounded = self.longest.is_some() || self.deepest.is_some();
+        let longest = self.longest.map(|longest| longest.0);
+        let longest = longest.filter(|longest| lasts > *longest);
+        let deepest = self.deepest.filter(|deepest| depth > *deepest);
+        let is_beyond = longest.is_some() || deepest.is_some();
+        let bounds = match (self.verdict, is_beyond) {
+            (Verdict::Allow, true) => Bounds::Within { longest, deepest },
+            (Verdict::Ask | Verdict::Refuse, true) => Bounds::Beyond { longest, deepest },
+            (Verdict::Ask | Verdict::Refuse, false) if is_bounded => return None,
+            (Verdict::Allow | Verdict::Ask | Verdict::Refuse, false) => Bounds::None,
+        };
+        Some(Part { capability, bounds })
     }
 
     fn check(&self) -> Result<(), String> {
@@ -175,16 +175,12 @@ impl Policy {
         Ok(policy)
     }
 
-    /// The verdict: of the first rule that fits a receipt; the strictest of those on each
-    /// capability of a grant.
+    /// The verdict: of the first rule that fits a receipt; the strictest on any part of a grant.
     pub fn decide(&self, wanted: &Wanted<'_>) -> Verdict {
-        let verdict = |fits: &dyn Fn(&Rule) -> bool| {
-            let rule = self.rules.iter().find(|rule| fits(rule));
-            rule.map_or(self.otherwise, |rule| rule.verdict)
-        };
         match wanted {
             Wanted::Receipt { action } => {
-                let decided = verdict(&|rule| rule.fits_receipt(action));
+                let rule = self.rules.iter().find(|rule| rule.fits_receipt(action));
+                let decided = rule.map_or(self.otherwise, |rule| rule.verdict);
                 // Letters of other alphabets look like those of a rule that was to stop this: a
                 // person sees which they are.
                 let plain = action.bytes().all(|byte| matches!(byte, b' '..=b'~'));
@@ -196,10 +192,103 @@ impl Policy {
                 depth,
             } => capabilities
                 .iter()
-                .map(|capability| verdict(&|rule| rule.fits_grant(capability, *lasts, *depth)))
+                .map(|capability| self.strictest(capability, *lasts, *depth))
                 .max()
                 // Nothing is granted: no rule was asked.
                 .unwrap_or(self.otherwise),
+        }
+    }
+
+    /// The strictest verdict on any part of what is asked.
+    fn strictest(&self, asked: &Capability, lasts: u64, depth: u64) -> Verdict {
+        let whole = Part {
+            capability: asked.clone(),
+            bounds: Bounds::None,
+        };
+        let mut strictest = Verdict::Allow;
+        let mut decided: Vec<Part> = Vec::new();
+        for rule in &self.rules {
+            let Some(part) = rule.part_of(asked, lasts, depth) else {
+                continue;
+            };
+            if decided.iter().any(|before| before.covers(&part)) {
+                continue;
+            }
+            strictest = strictest.max(rule.verdict);
+            if part.covers(&whole) {
+                return strictest;
+            }
+            decided.push(part);
+        }
+        strictest.max(self.otherwise)
+    }
+}
+
+/// A part of what is asked: something that its capability covers, and some of the shorter and less
+/// deep grants of that.
+#[derive(Clone, Debug)]
+struct Part {
+    capability: Capability,
+    bounds: Bounds,
+}
+
+/// Which of the shorter and less deep grants. Only bounds that the whole goes beyond are named.
+#[derive(Clone, Copy, Debug)]
+enum Bounds {
+    /// All of them.
+    None,
+    /// Those beyond no bound.
+    Within {
+        longest: Option<u64>,
+        deepest: Option<u64>,
+    },
+    /// Those beyond one bound or the other.
+    Beyond {
+        longest: Option<u64>,
+        deepest: Option<u64>,
+    },
+}
+
+impl Part {
+    fn covers(&self, other: &Part) -> bool {
+        self.capability.covers(&other.capability) && self.bounds.cover(other.bounds)
+    }
+}
+
+impl Bounds {
+    fn cover(self, other: Bounds) -> bool {
+        match (self, other) {
+            (Bounds::None, _) => true,
+            (
+                Bounds::Within { longest, deepest },
+                Bounds::Within {
+                    longest: l,
+                    deepest: d,
+                },
+            ) => {
+                // No bound is wider than any.
+                let wider = |own: Option<u64>, theirs: Option<u64>| {
+                    own.is_none_or(|own| theirs.is_some_and(|theirs| theirs <= own))
+                };
+                wider(longest, l) && wider(deepest, d)
+            }
+            (
+                Bounds::Beyond { longest, deepest },
+                Bounds::Beyond {
+                    longest: l,
+                    deepest: d,
+                },
+            ) => {
+                // What is longer may be as shallow as can be, and the other way round: each
+                // alternative has to be covered by the same one.
+                let sooner = |own: Option<u64>, theirs: Option<u64>| {
+                    theirs.is_none_or(|theirs| own.is_some_and(|own| own <= theirs))
+                };
+                sooner(longest, l) && sooner(deepest, d)
+            }
+            (Bounds::Within { .. } | Bounds::Beyond { .. }, Bounds::None)
+            | (Bounds::Within { .. }, Bounds::Beyond { .. })
+            | (Bounds::Beyond { .. }, Bounds::Within { .. }) => false,
         }
     }
 }
@@ -334,6 +423,126 @@ mod tests {
                 verdict,
                 "{lasts} {depth}"
             );
+        }
+    }
+
+    #[test]
+    fn a_rule_that_decides_on_a_part_does_not_hide_a_stricter_one_behind_it() {
+        let rule = |capability: &str, verdict: &str| {
+            format!(
+                "[[rule]]\ntool = \"make_grant\"\ncapability = \"{capability}\"\nverdict = \"{verdict}\"\n"
+            )
+        };
+        let policy_of = |rules: &[(&str, &str)]| {
+            let rules: Vec<String> = rules.iter().map(|(c, v)| rule(c, v)).collect();
+            policy(&rules.concat())
+        };
+        let one = [("pay:*", "ask"), ("admin:*", "refuse"), ("*:*", "allow")];
+        let two = [
+            ("read:*", "allow"),
+            ("*:rent", "ask"),
+            ("admin:users", "refuse"),
+            ("*:*", "allow"),
+        ];
+        // What a rule covers, a later one does not decide on.
+        let three = [
+            ("admin:*", "ask"),
+            ("admin:users", "refuse"),
+            ("*:*", "allow"),
+        ];
+        for (rules, asked, verdict) in [
+            (&one[..], "*:*", Verdict::Refuse),
+            (&one, "*:users", Verdict::Refuse),
+            (&one, "*:rent", Verdict::Refuse),
+            (&one, "pay:*", Verdict::Ask),
+            (&one, "read:*", Verdict::Allow),
+            (&two, "*:*", Verdict::Refuse),
+            (&two, "admin:*", Verdict::Refuse),
+            (&two, "admin:users", Verdict::Refuse),
+            (&two, "admin:x", Verdict::Allow),
+            (&two, "*:rent", Verdict::Ask),
+            (&two, "read:*", Verdict::Allow),
+            (&three, "admin:users", Verdict::Ask),
+            (&three, "*:*", Verdict::Ask),
+        ] {
+            assert_eq!(
+                grant(&policy_of(rules), &[asked], 60, 0),
+                verdict,
+                "{asked}"
+            );
+        }
+        // Nor does a longer grant escape what a shorter one meets.
+        let policy = policy(
+            r#"
+            [[rule]]
+            tool = "make_grant"
+            longest = "1h"
+            verdict = "ask"
+            [[rule]]
+            tool = "make_grant"
+            verdict = "refuse"
+            "#,
+        );
+        assert_eq!(grant(&policy, &["read:x"], 60, 0), Verdict::Refuse);
+        assert_eq!(grant(&policy, &["read:x"], 7200, 0), Verdict::Refuse);
+    }
+
+    #[test]
+    fn a_wider_request_meets_no_milder_verdict_than_any_within_it() {
+        const ASKED: [&str; 12] = [
+            "*:*",
+            "admin:*",
+            "pay:*",
+            "*:users",
+            "*:rent",
+            "*:files/*",
+            "admin:files/*",
+            "admin:users",
+            "admin:rent",
+            "pay:rent",
+            "pay:files/a",
+            "admin:files/a/b",
+        ];
+        let mut state = 7_u64;
+        let mut below = |most: u64| {
+            // Knuth's generator: the same policies in each run.
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % most
+        };
+        let verdicts = [Verdict::Allow, Verdict::Ask, Verdict::Refuse];
+        for _ in 0..400 {
+            let rules = (0..below(5)).map(|_| Rule {
+                tool: Signing::MakeGrant,
+                action: None,
+                capability: (below(5) > 0).then(|| ASKED[below(12) as usize].to_owned()),
+                longest: (below(3) == 0).then(|| Duration(below(3) * 60)),
+                deepest: (below(4) == 0).then(|| below(2)),
+                verdict: verdicts[below(3) as usize],
+            });
+            let policy = Policy {
+                rules: rules.collect(),
+                otherwise: verdicts[below(3) as usize],
+            };
+            for wide in ASKED {
+                for narrow in ASKED {
+                    let [covers, covered] =
+                        [wide, narrow].map(|c| c.parse::<Capability>().unwrap());
+                    if !covers.covers(&covered) {
+                        continue;
+                    }
+                    for (lasts, depth) in [(60, 0), (61, 0), (121, 0), (60, 1), (121, 2)] {
+                        let verdict = grant(&policy, &[wide], lasts, depth);
+                        for (shorter, shallower) in
+                            [(lasts, depth), (60, 0), (lasts, 0), (30, depth)]
+                        {
+                            let within = grant(&policy, &[narrow], shorter, shallower);
+                            assert!(verdict >= within, "{wide} {narrow} {policy:?}");
+                        }
+                    }
+                }
+            }
         }
     }
 

@@ -17,6 +17,7 @@ use super::{
     ClusterOptions, OpenedStore, Place, numbers,
     package::{Package, Profile, SharedStore},
     services::Wire,
+    witness::Witness,
 };
 use crate::{dev::DevNode, private_file};
 
@@ -29,36 +30,51 @@ pub(super) struct Giver {
     pub(super) node: NodeId,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) store: Arc<dyn Store>,
-    pub(super) replicated: Option<Arc<ReplicatedStore>>,
+    /// None over a database.
+    pub(super) replicated: Option<Replicated>,
+}
+
+/// The replicated store, and what its consensus goes over.
+#[derive(Clone)]
+pub(super) struct Replicated {
+    pub(super) store: Arc<ReplicatedStore>,
+    pub(super) witness: Arc<Witness>,
     pub(super) links: Arc<Links>,
 }
 
 impl Provide for Giver {
     fn fits(&self, profile: &[u8]) -> Result<(), String> {
-        Profile::from_bytes(profile)?.fits(&self.profile)
+        let newcomer = Profile::from_bytes(profile)?;
+        newcomer.fits(&self.profile)?;
+        newcomer.is_in_time(self.clock.now_ms())
     }
 
     fn provide(&self, newcomer: &ClusterMember) -> BoxFuture<'static, Result<Vec<u8>, String>> {
         let (data_dir, issuer) = (self.data_dir.clone(), self.issuer.clone());
         let (zone, node, now) = (self.zone.clone(), self.node.clone(), self.clock.now());
         let (store, replicated) = (self.store.clone(), self.replicated.clone());
-        let (links, newcomer) = (self.links.clone(), newcomer.node.clone());
+        let newcomer = newcomer.node.clone();
         Box::pin(async move {
             let failed = |e: &dyn std::fmt::Display| e.to_string();
             let kind = match &replicated {
                 None => SharedStore::Database,
                 Some(replicated) => {
+                    let Replicated {
+                        store: replicated,
+                        witness,
+                        links,
+                    } = replicated.clone();
                     if replicated.status().role == Role::Alone {
                         let number = numbers::give(&*store, &node, now).await;
                         let number = number.map_err(|e| failed(&e))?;
                         let me = Member::new(number, node, (!zone.is_empty()).then_some(zone));
-                        let replicated = replicated.clone();
-                        let wire = Arc::new(Wire::new(links.clone()));
+                        let wire = Arc::new(Wire::new(links.clone(), witness.clone()));
                         let begun = links.run(async move { replicated.begin(me, wire).await });
                         begun
                             .await
                             .map_err(|e| failed(&e))?
                             .map_err(|e| failed(&e))?;
+                        witness.save()?;
                         tracing::info!("the store is replicated from now on");
                     }
                     SharedStore::Replicated
@@ -132,7 +148,7 @@ pub async fn join(
             zone: options.zone.clone(),
             hub: options.hub,
         },
-        profile: Profile::of(options).to_bytes(),
+        profile: Profile::of(options).at(clock.now_ms()).to_bytes(),
     };
     let welcome = join::join(token, &newcomer, clock)
         .await

@@ -25,6 +25,8 @@ pub struct Seen<'a> {
     pub whole: bool,
     /// How it stands to the others.
     pub sync: SyncState,
+    /// Why it is not ready.
+    pub not_ready: Option<String>,
     /// Where its journal lies.
     pub journal: &'a Path,
 }
@@ -48,6 +50,7 @@ pub fn of(seen: &Seen<'_>) -> Vec<Node> {
         now,
         whole,
         sync,
+        not_ready,
         journal,
     } = seen;
     let role = |name: &NodeId| {
@@ -127,6 +130,9 @@ pub fn of(seen: &Seen<'_>) -> Vec<Node> {
             digest: is_self.then(|| format!("{:032x}", gossip.digest)),
             figures: is_self.then(|| Figures {
                 sync: *sync,
+                not_ready: not_ready.clone(),
+                clock_ahead_ms: gossip.clock_ahead_ms(),
+                clock_epochs: gossip.clock_epochs,
                 staleness_ms: gossip.staleness.map(millis),
                 batches_signed: gossip.signed,
                 batches_verified: gossip.verified,

@@ -14,14 +14,19 @@ mod options;
 mod package;
 mod place;
 mod sealing;
+mod service_ids;
 mod services;
 mod spent;
 mod whole;
+mod witness;
 
 use std::{
     net::SocketAddr,
     path::PathBuf,
-    sync::{Arc, Mutex, OnceLock},
+    sync::{
+        Arc, Mutex, OnceLock,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::Duration,
 };
 
@@ -31,7 +36,7 @@ use signet_cluster::{
     join::{ClusterError, Description, Host, HostParts},
     journal::Journal,
     links::{self, Ears, LinkOptions, Links, Topology},
-    member::Members,
+    member::{Known, Members},
     membership::{Membership, MembershipOptions, MembershipParts},
     spread::{Spread, SpreadParts, Tell},
     transport::{Caller, Services},
@@ -42,16 +47,19 @@ use signet_server::{nodes::NodesError, state::Realm, tasks};
 use signet_store::{Engine, MovableStore, NodeId, SqliteStore, Store, sqlite};
 use tokio::sync::OnceCell;
 
-use joining::{Giver, join};
+use joining::{Giver, Replicated, join};
 use late::{Heard, Late};
 use moving::Moving;
 pub use moving::left_or_arriving;
 pub use options::{join_first, of_config, of_dev};
 use package::Profile;
 pub use place::Place;
-use services::{
-    ACKNOWLEDGED, ADMISSION, CONSENSUS, PASSED_ON, READERS, SEALING, SNAPSHOTS, SPENT, Wire,
+use service_ids::{
+    ACKNOWLEDGED, ADMISSION, CONSENSUS, GREETING, PASSED_ON, READERS, SEALING, SNAPSHOTS, SPENT,
 };
+use services::Wire;
+use witness::Witness;
+pub use witness::is_noted;
 
 /// How long a node that joins waits for the others' store.
 const STORE_WITHIN: Duration = Duration::from_secs(300);
@@ -59,6 +67,8 @@ const STORE_WITHIN: Duration = Duration::from_secs(300);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How often it is looked whether other nodes are heard.
 const LISTEN_EVERY: Duration = Duration::from_millis(200);
+/// How often it is looked whether this node was removed, where nobody tells it.
+const REMOVED_EVERY: Duration = Duration::from_secs(2);
 /// How long a node may take to admit another one to its store.
 const ADMITTED_WITHIN: Duration = Duration::from_secs(30);
 
@@ -117,6 +127,10 @@ struct Start {
     whole: bool,
     /// How old this node's rows were; none where that cannot be known.
     rows_age: Option<Duration>,
+    /// When they were.
+    begun: tokio::time::Instant,
+    /// What it waits for.
+    waits: Option<String>,
 }
 
 /// What a node of several has beside the realm.
@@ -129,6 +143,10 @@ struct Running {
     journal: Arc<SqliteStore>,
     /// Who answers.
     detection: Membership,
+    /// What members have acknowledged; none over a database.
+    witness: Option<Arc<Witness>>,
+    /// The store knows this node as a member.
+    described: AtomicBool,
 }
 
 impl Cluster {
@@ -151,6 +169,8 @@ impl Cluster {
             start: Mutex::new(Start {
                 whole: true,
                 rows_age: Some(Duration::ZERO),
+                begun: tokio::time::Instant::now(),
+                waits: None,
             }),
             runtime: tokio::runtime::Handle::current(),
         })
@@ -190,11 +210,15 @@ impl Cluster {
         let Some(place) = self.place()? else {
             return Ok(());
         };
+        match &self.replicated {
+            Some(replicated) => witness::check(&self.options.data_dir, &place, replicated).await?,
+            None => witness::forget(&self.options.data_dir)?,
+        }
         let running = self.running(&place).await?;
-        let Some(replicated) = &self.replicated else {
-            return running.known(&self.description(&place)).await;
+        let (Some(replicated), Some(witness)) = (&self.replicated, &running.witness) else {
+            return running.known(&self.description(&place), &*self.store).await;
         };
-        let wire = Arc::new(Wire::new(running.links.clone()));
+        let wire = Arc::new(Wire::new(running.links.clone(), witness.clone()));
         let known = replicated.me().map_err(|e| e.to_string())?;
         match known {
             Some(_) => {
@@ -211,6 +235,7 @@ impl Cluster {
                     .run(async move { store.join(me, wire, false).await });
                 let joined = joined.await.map_err(|e| e.to_string())?;
                 joined.map_err(|e| format!("the replicated store: {e}"))?;
+                witness.save()?;
                 self.ask_for_admission(running).await?;
             }
             // It let nobody in yet.
@@ -223,7 +248,7 @@ impl Cluster {
             // Its members are those of the last time.
             return Ok(());
         }
-        running.known(&self.description(&place)).await
+        running.known(&self.description(&place), &*self.store).await
     }
 
     fn place(&self) -> Result<Option<Place>, String> {
@@ -285,6 +310,10 @@ impl Cluster {
         let identity = Arc::new(identity);
         let members = Members::open(data_dir).map_err(|e| e.to_string())?;
         let members = Arc::new(members);
+        let own = identity.fingerprint(&node);
+        if matches!(members.known(&own), Some(Known::Removed { .. })) {
+            return Err(ClusterError::Removed.to_string());
+        }
         let listener = links::bind(place.listen)
             .map_err(|e| format!("the cluster's listener, {}: {e}", place.listen))?;
         let directory = data_dir.join(place::DIRECTORY);
@@ -302,12 +331,24 @@ impl Cluster {
         });
         let spread = spread.await.map_err(|e| e.to_string())?;
         let services = Arc::new(Services::new());
-        if let Some(replicated) = &self.replicated {
-            let consensus = Arc::new(services::Consensus(replicated.clone()));
+        let witness = match &self.replicated {
+            Some(replicated) => Some(Witness::open(
+                node.clone(),
+                data_dir,
+                replicated.clone(),
+                members.clone(),
+            )?),
+            None => None,
+        };
+        if let (Some(replicated), Some(witness)) = (&self.replicated, &witness) {
+            let consensus = services::Consensus(replicated.clone(), witness.clone());
+            let consensus = Arc::new(consensus);
             services.put(CONSENSUS, consensus.clone());
             services.put(SNAPSHOTS, consensus);
+            services.put(GREETING, Arc::new(witness::Greetings(witness.clone())));
             let admission = services::Admission {
                 replicated: replicated.clone(),
+                witness: witness.clone(),
                 clock: self.clock.clone(),
             };
             services.put(ADMISSION, Arc::new(admission));
@@ -337,25 +378,31 @@ impl Cluster {
         }));
         let pass_on = services::PassOn(Arc::downgrade(&links));
         services.put(PASSED_ON, Arc::new(pass_on));
-        let host = Host::new(HostParts {
-            node: node.clone(),
-            identity,
-            members: members.clone(),
-            store: self.store.clone(),
-            tell: spread.clone(),
-            provide: Arc::new(Giver {
-                data_dir: data_dir.clone(),
-                profile: Profile::of(&self.options),
-                issuer: self.options.issuer.clone(),
-                zone: self.options.zone.clone(),
+        let host =
+            Host::new(HostParts {
                 node: node.clone(),
-                clock: self.clock.clone(),
+                identity,
+                members: members.clone(),
                 store: self.store.clone(),
-                replicated: self.replicated.clone(),
-                links: links.clone(),
-            }),
-            clock: self.clock.clone(),
-        });
+                tell: spread.clone(),
+                provide: Arc::new(Giver {
+                    data_dir: data_dir.clone(),
+                    profile: Profile::of(&self.options),
+                    issuer: self.options.issuer.clone(),
+                    zone: self.options.zone.clone(),
+                    node: node.clone(),
+                    clock: self.clock.clone(),
+                    store: self.store.clone(),
+                    replicated: self.replicated.clone().zip(witness.clone()).map(
+                        |(store, witness)| Replicated {
+                            store,
+                            witness,
+                            links: links.clone(),
+                        },
+                    ),
+                }),
+                clock: self.clock.clone(),
+            });
         let detection = Membership::start(MembershipParts {
             node: node.clone(),
             members: members.clone(),
@@ -374,6 +421,10 @@ impl Cluster {
             .map_err(|e| format!("the cluster's listener: {e}"))?;
         spread.connect(links.clone());
         self.late(&node).join(spread.clone());
+        if let Some(witness) = &witness {
+            let keeping = witness.clone().keep(links.clone());
+            self.runtime.spawn(keeping);
+        }
         Ok(Running {
             node,
             members,
@@ -382,6 +433,8 @@ impl Cluster {
             host,
             journal,
             detection,
+            witness,
+            described: AtomicBool::new(false),
         })
     }
 
@@ -403,6 +456,10 @@ impl Cluster {
         if let Some(running) = self.running.get() {
             self.share_sealing_keys(running, realm);
         }
+        self.runtime
+            .spawn(tasks::follow_the_time(realm.host.clone()));
+        let watching = self.clone().watch_for_removal(realm.clone());
+        self.runtime.spawn(watching);
         if let Some(longest) = self.options.staleness {
             let listening = self.clone().listen_for_others(realm.clone(), longest);
             self.runtime.spawn(listening);
@@ -423,20 +480,8 @@ impl Cluster {
     /// database, by its change log. For as long as the process runs.
     async fn listen_for_others(self: Arc<Self>, realm: Arc<Realm>, longest: Duration) {
         let mut was_deaf = false;
-        let begun = tokio::time::Instant::now();
         loop {
-            let by_streams = match self.running.get() {
-                None => true,
-                Some(running) => {
-                    let age = self.start.lock().ok().and_then(|start| start.rows_age);
-                    let since_start = age.map(|age| age.saturating_add(begun.elapsed()));
-                    let silence = running.spread.staleness().or(since_start);
-                    silence.is_some_and(|silence| silence <= longest)
-                }
-            };
-            let by_log =
-                self.replicated.is_none() && u128::from(realm.log_age_ms()) <= longest.as_millis();
-            let deaf = !by_streams && !by_log;
+            let deaf = self.heard_ago().is_none_or(|ago| ago > longest);
             realm.set_deaf(deaf);
             match (was_deaf, deaf) {
                 (false, true) => tracing::error!(
@@ -450,13 +495,64 @@ impl Cluster {
         }
     }
 
+    /// How long ago this node knew what the others know: by the streams between them, or, over a
+    /// database, by its change log. None where that cannot be known.
+    fn heard_ago(&self) -> Option<Duration> {
+        let Some(running) = self.running.get() else {
+            return Some(Duration::ZERO);
+        };
+        let (whole, since_start) = match self.start.lock() {
+            Ok(start) => {
+                let age = start.rows_age;
+                let since = age.map(|age| age.saturating_add(start.begun.elapsed()));
+                (start.whole, since)
+            }
+            Err(_) => (false, None),
+        };
+        // What was said while it was off it knows when its start is over.
+        let by_streams = match whole {
+            true => running.spread.staleness().or(since_start),
+            false => since_start,
+        };
+        let realm = self.heard.realm().filter(|_| self.replicated.is_none());
+        let by_log = realm.map(|realm| Duration::from_millis(realm.log_age_ms()));
+        match (by_streams, by_log) {
+            (Some(by_streams), Some(by_log)) => Some(by_streams.min(by_log)),
+            (by_streams, by_log) => by_streams.or(by_log),
+        }
+    }
+
+    /// Sees to it that a removed node answers nothing any more: it hears of it from the others, or,
+    /// where it is cut off from them, from the database.
+    async fn watch_for_removal(self: Arc<Self>, realm: Arc<Realm>) {
+        loop {
+            if let Some(running) = self.running.get()
+                && running.was_removed(self.replicated.is_none()).await
+            {
+                tracing::error!(
+                    "this node was removed from its cluster, for good: it answers nothing any more; stop it"
+                );
+                realm.set_removed();
+                return;
+            }
+            match self.running.get() {
+                Some(running) => {
+                    let mut changes = running.members.changes();
+                    // What changed since it was looked is seen at the next look.
+                    let _ = tokio::time::timeout(REMOVED_EVERY, changes.changed()).await;
+                }
+                None => tokio::time::sleep(REMOVED_EVERY).await,
+            }
+        }
+    }
+
     /// Where this node alone answers, if that is another address than the issuer's.
     pub fn node_base(&self) -> Option<String> {
         let ClusterOptions { url, issuer, .. } = &self.options;
         (url != issuer).then(|| url.clone())
     }
 
-    /// The other nodes get the sealing keys, as they change and whenever one is connected anew.
+    /// The other nodes get the sealing keys, as they change and whenever one is connected again.
     fn share_sealing_keys(&self, running: &Running, realm: &Arc<Realm>) {
         let shared = Arc::new(sealing::Shared {
             node: running.node.clone(),
@@ -503,7 +599,7 @@ impl Cluster {
         claimed.map_err(|e| unavailable(format!("the audit trail: {e}")))?;
         self.share_sealing_keys(running, &realm);
         running
-            .known(&self.description(&place))
+            .known(&self.description(&place), &*self.store)
             .await
             .map_err(unavailable)?;
         place.write(&self.options.data_dir).map_err(unavailable)?;
@@ -526,14 +622,32 @@ impl Cluster {
 }
 
 impl Running {
+    /// Whether this node was removed, as far as it was told; `asks`: as far as the store says.
+    async fn was_removed(&self, asks: bool) -> bool {
+        if self.host.is_removed() {
+            return true;
+        }
+        // Before it is described it is not yet in the store.
+        if !asks || !self.described.load(Relaxed) {
+            return false;
+        }
+        // A store that does not answer says nothing.
+        self.host.was_removed_in_store().await.unwrap_or(false)
+    }
+
     /// The members that the store knows, and this one as it is now.
-    async fn known(&self, description: &Description) -> Result<(), String> {
+    async fn known(&self, description: &Description, store: &dyn Store) -> Result<(), String> {
         let named = async {
             self.host.load().await?;
             self.host.describe(description).await
         };
         match named.await {
-            Ok(()) => Ok(()),
+            Ok(()) => {
+                let (key, value) = self.host.condition();
+                store.write_while(key, value);
+                self.described.store(true, Relaxed);
+                Ok(())
+            }
             // The members are known from the last time; the store tells when it can be reached.
             Err(ClusterError::Store(error)) if self.members.find(&self.node).is_some() => {
                 tracing::warn!(%error, "the store does not say who the nodes are: those of the last time are taken");

@@ -12,7 +12,8 @@ use signet_store::NodeId;
 
 use super::{
     Cluster, list,
-    services::{self, ACKNOWLEDGED, READERS},
+    service_ids::{ACKNOWLEDGED, READERS},
+    services,
 };
 
 /// How long the other nodes may take to answer beyond what their readers may.
@@ -28,24 +29,37 @@ impl Nodes for Cluster {
         self.stands()
     }
 
+    fn clock_ahead_ms(&self) -> i64 {
+        let running = self.running.get();
+        running.map_or(0, |running| running.spread.status().clock_ahead_ms())
+    }
+
+    fn known_ago(&self) -> Option<Duration> {
+        self.heard_ago()
+    }
+
     fn list(&self) -> NodesFuture<'_, Vec<Node>> {
         let nodes = match self.running.get() {
             None => match NodeId::parse(self.name()) {
                 Ok(name) => vec![Node::alone(&name, &self.options.url)],
                 Err(_) => Vec::new(),
             },
-            Some(running) => list::of(&list::Seen {
-                own: &running.node,
-                members: &running.members,
-                links: running.links.states(),
-                gossip: running.spread.status(),
-                detected: running.detection.states(),
-                store: self.replicated.as_ref().map(|store| store.status()),
-                now: self.clock.now(),
-                whole: self.is_whole(),
-                sync: self.stands().sync,
-                journal: &self.options.data_dir.join(super::place::DIRECTORY),
-            }),
+            Some(running) => {
+                let standing = self.stands();
+                list::of(&list::Seen {
+                    own: &running.node,
+                    members: &running.members,
+                    links: running.links.states(),
+                    gossip: running.spread.status(),
+                    detected: running.detection.states(),
+                    store: self.replicated.as_ref().map(|store| store.status()),
+                    now: self.clock.now(),
+                    whole: self.is_whole(),
+                    sync: standing.sync,
+                    not_ready: standing.not_ready,
+                    journal: &self.options.data_dir.join(super::place::DIRECTORY),
+                })
+            }
         };
         Box::pin(std::future::ready(Ok(nodes)))
     }

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use signet_cluster::hlc::MAX_AHEAD_MS;
 use signet_server::keys::SEALING_FILE;
 
 use super::ClusterOptions;
@@ -50,6 +51,9 @@ pub struct Profile {
     issuer: String,
     dev: bool,
     embedded: bool,
+    /// What its clock shows, Unix milliseconds; none of the version before this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    now_ms: Option<u64>,
 }
 
 impl Profile {
@@ -59,7 +63,32 @@ impl Profile {
             issuer: options.issuer.clone(),
             dev: options.dev,
             embedded: options.embedded,
+            now_ms: None,
         }
+    }
+
+    /// With what its clock shows now, Unix milliseconds.
+    #[must_use]
+    pub fn at(self, now_ms: u64) -> Profile {
+        let now_ms = Some(now_ms);
+        Profile { now_ms, ..self }
+    }
+
+    /// Whether its clock is near enough to the cluster's, which shows `now_ms`, for it to be a
+    /// node. For the newcomer's operator.
+    pub fn is_in_time(&self, now_ms: u64) -> Result<(), String> {
+        let differs_ms = self.now_ms.map_or(0, |own| own.abs_diff(now_ms));
+        if differs_ms <= MAX_AHEAD_MS {
+            return Ok(());
+        }
+        let side = match self.now_ms > Some(now_ms) {
+            true => "ahead of",
+            false => "behind",
+        };
+        Err(format!(
+            "this node's clock is {} s {side} the cluster's: set it, and join again",
+            differs_ms / 1000
+        ))
     }
 
     /// Its bytes.
@@ -166,6 +195,7 @@ impl Package {
             issuer: self.issuer.clone(),
             dev: self.dev.is_some(),
             embedded: self.store == SharedStore::Replicated,
+            now_ms: None,
         }
     }
 
@@ -196,6 +226,7 @@ mod tests {
             issuer: issuer.into(),
             dev,
             embedded,
+            now_ms: None,
         };
         let cluster = profile("https://a.example", false, true);
         assert_eq!(
@@ -218,9 +249,33 @@ mod tests {
         );
         let why = profile("https://localhost:2", true, true).fits(&cluster);
         assert!(why.unwrap_err().contains("database"));
+        // A version before this one does not say what its clock shows.
+        let now_ms = 1_800_000_000_000;
+        assert_eq!(cluster.is_in_time(now_ms), Ok(()));
         // A member of a later version's profile is no reason to refuse it.
         let later = br#"{"issuer":"https://localhost:2","dev":true,"embedded":false,"x":1}"#;
         assert_eq!(Profile::from_bytes(later).unwrap().fits(&cluster), Ok(()));
         assert!(Profile::from_bytes(b"").is_err());
+    }
+
+    #[test]
+    fn a_newcomer_whose_clock_is_more_than_ten_minutes_off_is_refused() {
+        let now_ms = 1_800_000_000_000;
+        let newcomer = |clock_ms| {
+            let profile = Profile {
+                issuer: "https://a.example".into(),
+                dev: false,
+                embedded: true,
+                now_ms: None,
+            };
+            Profile::from_bytes(&profile.at(clock_ms).to_bytes()).unwrap()
+        };
+        for near in [now_ms, now_ms - 600_000, now_ms + 600_000] {
+            assert_eq!(newcomer(near).is_in_time(now_ms), Ok(()));
+        }
+        let why = newcomer(now_ms - 7_200_000).is_in_time(now_ms);
+        assert!(why.unwrap_err().contains("7200 s behind"));
+        let why = newcomer(now_ms + 600_001).is_in_time(now_ms);
+        assert!(why.unwrap_err().contains("600 s ahead of"));
     }
 }

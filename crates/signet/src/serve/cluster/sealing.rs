@@ -14,11 +14,11 @@ use signet_crypto::Secret;
 use signet_server::{keys::ShareSealingKeys, state::Realm};
 use signet_store::NodeId;
 
-use super::{late::Heard, services::SEALING};
+use super::{late::Heard, service_ids::SEALING};
 
 /// How long a node may take to write them to its disk.
 const WITHIN: Duration = Duration::from_secs(5);
-/// Between two looks for nodes that are connected anew, at the latest.
+/// Between two looks for nodes that are connected again, at the latest.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
 fn context(from: &NodeId, to: &NodeId) -> Vec<u8> {
@@ -52,7 +52,7 @@ impl Shared {
         all
     }
 
-    /// Tells each node that is connected anew which keys this one has: it may have missed what was
+    /// Tells each node that is connected again which keys this one has: it may have missed what was
     /// announced. For as long as the process runs.
     pub async fn keep_told(self: Arc<Self>, realm: Arc<Realm>) {
         let mut changes = self.links.changes();
@@ -82,7 +82,7 @@ impl Shared {
                     }
                 }
             }
-            // A node that could not be told is tried again, connected anew or not.
+            // A node that could not be told is tried again, connected again or not.
             let _ = tokio::time::timeout(LOOK_EVERY, changes.changed()).await;
         }
     }

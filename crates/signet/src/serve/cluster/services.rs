@@ -19,64 +19,37 @@ use signet_crypto::Clock;
 use signet_server::streams;
 use signet_store::{NodeId, Store};
 
-use super::{late::Heard, numbers};
-
-/// Messages of the store's consensus; urgent.
-pub const CONSENSUS: u8 = 1;
-/// A node that joined asks to be given the store.
-pub const ADMISSION: u8 = 64;
-/// What the readers of a node's stream of revocations have in effect.
-pub const READERS: u8 = 65;
-/// Sealing keys of another node.
-pub const SEALING: u8 = 66;
-/// What a reader of a node's stream of revocations acknowledged at another node.
-pub const ACKNOWLEDGED: u8 = 67;
-/// A question for a node with which only the hubs are connected.
-pub const PASSED_ON: u8 = 68;
-/// Counts of another node's budgets.
-pub const SPENT: u8 = 69;
-/// Snapshots of the store; large, and not urgent.
-pub const SNAPSHOTS: u8 = 192;
-
-/// One number, one service.
-const _: () = {
-    let all = [
-        CONSENSUS,
-        ADMISSION,
-        READERS,
-        SEALING,
-        ACKNOWLEDGED,
-        PASSED_ON,
-        SPENT,
-        SNAPSHOTS,
-    ];
-    let mut one = 0;
-    while one < all.len() {
-        let mut other = one + 1;
-        while other < all.len() {
-            assert!(all[one] != all[other]);
-            other += 1;
-        }
-        one += 1;
-    }
+use super::{
+    late::Heard,
+    numbers,
+    service_ids::{ACKNOWLEDGED, CONSENSUS, PASSED_ON, READERS, SNAPSHOTS},
+    witness::Witness,
 };
+
+const NOT_GREETED: &str = "what both have acknowledged was not compared yet";
 
 /// The streams between nodes as the consensus sees them.
 pub struct Wire {
     links: Arc<Links>,
+    witness: Arc<Witness>,
     /// Who belongs to the replicated store.
     members: Mutex<BTreeSet<NodeId>>,
 }
 
 impl Wire {
-    pub fn new(links: Arc<Links>) -> Wire {
+    pub fn new(links: Arc<Links>, witness: Arc<Witness>) -> Wire {
         Wire {
             links,
+            witness,
             members: Mutex::default(),
         }
     }
 
     fn ask(&self, to: &NodeId, service: u8, request: Vec<u8>, deadline: Duration) -> CallFuture {
+        if !self.witness.knows(to) {
+            let why = NetworkError::Unreachable(NOT_GREETED.to_owned());
+            return Box::pin(std::future::ready(Err(why)));
+        }
         let call = self.links.call(to, service, request, deadline);
         Box::pin(async move {
             call.await.map_err(|error| match error {
@@ -112,7 +85,7 @@ impl Network for Wire {
 }
 
 /// Answers [`CONSENSUS`] and [`SNAPSHOTS`].
-pub struct Consensus(pub Arc<ReplicatedStore>);
+pub struct Consensus(pub Arc<ReplicatedStore>, pub Arc<Witness>);
 
 impl Serve for Consensus {
     fn serve(
@@ -120,15 +93,19 @@ impl Serve for Consensus {
         from: &NodeId,
         request: Vec<u8>,
     ) -> BoxFuture<'static, Result<Vec<u8>, String>> {
+        if !self.1.knows(from) {
+            return Box::pin(std::future::ready(Err(NOT_GREETED.to_owned())));
+        }
         let (store, from) = (Arc::clone(&self.0), from.clone());
         Box::pin(async move { Ok(store.handle(&from, request).await) })
     }
 }
 
-/// Answers [`ADMISSION`]: the node that asks becomes one of the replicated store, under the number
-/// that it was given when it joined. The request is its zone.
+/// Answers [`ADMISSION`](super::service_ids::ADMISSION): the node that asks becomes one of the
+/// replicated store, under the number that it was given when it joined. The request is its zone.
 pub struct Admission {
     pub replicated: Arc<ReplicatedStore>,
+    pub witness: Arc<Witness>,
     pub clock: Arc<dyn Clock>,
 }
 
@@ -139,6 +116,7 @@ impl Serve for Admission {
         request: Vec<u8>,
     ) -> BoxFuture<'static, Result<Vec<u8>, String>> {
         let (replicated, clock) = (Arc::clone(&self.replicated), Arc::clone(&self.clock));
+        let witness = Arc::clone(&self.witness);
         let name = from.clone();
         Box::pin(async move {
             let zone = String::from_utf8(request).map_err(|e| e.to_string())?;
@@ -146,6 +124,12 @@ impl Serve for Admission {
             let number = numbers::of(store, &name, clock.now()).await;
             let number = number.map_err(|e| e.to_string())?;
             let number = number.ok_or("the node was given no number: it did not join here")?;
+            // It asks because it has no rows. Who had some has lost them, and its number with them.
+            if witness.has_acknowledged(&name, number) {
+                return Err(format!(
+                    "{name} comes back with an empty store: remove it (signet node remove {name}), and let it join again"
+                ));
+            }
             let member = Member::new(number, name, (!zone.is_empty()).then_some(zone));
             replicated.add(&member).await.map_err(|e| e.to_string())?;
             Ok(Vec::new())

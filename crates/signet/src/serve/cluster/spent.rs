@@ -11,7 +11,7 @@ use signet_cluster::{
 use signet_server::{budgets::spent, state::Realm};
 use signet_store::NodeId;
 
-use super::{late::Heard, services::SPENT};
+use super::{late::Heard, service_ids::SPENT};
 
 /// What is counted within this time is told at once.
 const TOGETHER: Duration = Duration::from_millis(100);

@@ -46,6 +46,18 @@ async fn reads_the_latest(replicated: &ReplicatedStore) -> bool {
     replicated.get(&any, 0).await.is_ok()
 }
 
+/// What a start waits for that has not got it.
+fn waits(status: &Status) -> String {
+    match (status.has_majority, status.applied) {
+        (false, _) => "no majority of the nodes can be reached".to_owned(),
+        (true, 0) => "this node is sent the rows of the cluster".to_owned(),
+        (true, _) => format!(
+            "this node fetches what it missed, {} entries of the log",
+            status.lag
+        ),
+    }
+}
+
 /// When a node last started with a majority, Unix seconds, as eight bytes.
 fn whole_key() -> Key {
     Key::new(Table::Setting, "cluster:whole")
@@ -56,6 +68,16 @@ fn whole_key() -> Key {
 fn age(highest: Option<u64>, now: u64) -> Option<Duration> {
     let highest = highest.filter(|highest| *highest <= now.saturating_add(MAX_AHEAD_MS / 1000))?;
     Some(Duration::from_secs(now.saturating_sub(highest)))
+}
+
+/// Why a node whose clock is so far from the majority's is not ready; none where it is not.
+/// `ahead_ms`: negative where it is behind.
+fn clock_is_wrong(ahead_ms: i64) -> Option<String> {
+    let seconds = ahead_ms.unsigned_abs() / 1000;
+    let side = if ahead_ms > 0 { "ahead of" } else { "behind" };
+    (ahead_ms.unsigned_abs() > MAX_AHEAD_MS).then(|| {
+        format!("this node's clock is {seconds} s {side} that of the majority of the nodes: set it")
+    })
 }
 
 impl Cluster {
@@ -70,8 +92,10 @@ impl Cluster {
         loop {
             let status = replicated.status();
             if has_all(&status) && reads_the_latest(replicated).await {
+                self.set_waits(None);
                 return Ok(true);
             }
+            self.set_waits(Some(waits(&status)));
             if let Some(why) = status.refused {
                 return Err(format!("the others refuse this node: {why}"));
             }
@@ -93,6 +117,17 @@ impl Cluster {
             }
             tokio::time::sleep(LOOK_EVERY).await;
         }
+    }
+
+    fn set_waits(&self, waits: Option<String>) {
+        if let Ok(mut start) = self.start.lock() {
+            start.waits = waits;
+        }
+    }
+
+    /// What the start waits for.
+    pub fn waits(&self) -> Option<String> {
+        self.start.lock().ok()?.waits.clone()
     }
 
     /// Whether the start is over: this node had what the others have, and has done what it had to.
@@ -177,7 +212,9 @@ impl Cluster {
         let (Some(running), Some(place)) = (self.running.get(), self.place()?) else {
             return Ok(());
         };
-        running.known(&self.description(&place)).await?;
+        running
+            .known(&self.description(&place), &*self.store)
+            .await?;
         realm.share().await.map_err(|e| e.to_string())
     }
 
@@ -191,7 +228,7 @@ impl Cluster {
     }
 
     /// How this node stands to the others.
-    pub(super) fn stands(&self) -> Standing {
+    pub fn stands(&self) -> Standing {
         let Some(running) = self.running.get() else {
             return Standing::alone();
         };
@@ -199,11 +236,23 @@ impl Cluster {
         let outdated = self.heard.realm().is_some_and(|realm| realm.is_outdated());
         let gossip = running.spread.status();
         let others = gossip.peers.len();
-        let in_sync = gossip.peers.iter().filter(|peer| peer.in_sync).count();
+        // What was so before a connection was lost says nothing of now.
+        let reached = gossip
+            .peers
+            .iter()
+            .filter(|peer| peer.connected || peer.relayed);
+        let in_sync = reached.filter(|peer| peer.in_sync).count();
         let refused = status.as_ref().and_then(|status| status.refused.clone());
+        let barred = status.as_ref().and_then(|status| status.barred.clone());
+        let removed = self.heard.realm().is_some_and(|realm| realm.is_removed());
         let majority = status.as_ref().is_none_or(|status| status.has_majority);
         let (sync, why) = match (majority, self.is_whole()) {
+            _ if removed => (
+                SyncState::Removed,
+                Some("this node was removed from its cluster".to_owned()),
+            ),
             _ if refused.is_some() => (SyncState::Refused, refused),
+            _ if barred.is_some() => (SyncState::Divided, barred),
             (false, _) if outdated => (
                 SyncState::Outdated,
                 Some("no majority of the nodes can be reached, and this node's own rows may be long past".to_owned()),
@@ -216,7 +265,7 @@ impl Cluster {
                 SyncState::Syncing,
                 Some("this node fetches what it missed".to_owned()),
             ),
-            (true, true) => (SyncState::Whole, None),
+            (true, true) => (SyncState::Whole, clock_is_wrong(gossip.clock_ahead_ms())),
         };
         Standing {
             sync,
@@ -230,6 +279,16 @@ impl Cluster {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_node_whose_clock_is_far_from_the_majority_s_is_not_ready() {
+        let why = clock_is_wrong(3_600_000).expect("an hour ahead");
+        assert!(why.contains("3600 s ahead of"), "{why}");
+        let why = clock_is_wrong(-7_200_000).expect("two hours behind");
+        assert!(why.contains("7200 s behind"), "{why}");
+        assert_eq!(clock_is_wrong(600_000), None);
+        assert_eq!(clock_is_wrong(-600_000), None);
+    }
 
     #[test]
     fn rows_of_an_unknown_time_are_of_no_age_that_could_be_believed() {

@@ -1,0 +1,46 @@
+//! The rotation of the sealing key, with every kind of people's secrets at rest.
+use crate::{
+    keys::{SealingFile, SigningKeys},
+    login::totp,
+    rewrap::{self, Reseal, RewrapError, Rewrapped},
+    state::Realm,
+    upstream_tokens,
+};
+use signet_crypto::seal::Keyring;
+use signet_directory::UserError;
+use std::{
+    pin::Pin,
+    sync::{Arc, Mutex},
+};
+
+type Resealing<'a> = Pin<Box<dyn Future<Output = Result<usize, UserError>> + Send + 'a>>;
+
+/// The secrets of code apps.
+struct CodeApps;
+
+impl Reseal for CodeApps {
+    fn reseal<'a>(&'a self, realm: &'a Realm, ring: &'a Keyring) -> Resealing<'a> {
+        Box::pin(totp::rewrap(&realm.people.users, ring, realm.now()))
+    }
+}
+
+/// Refresh tokens of identity providers.
+struct ProviderTokens;
+
+impl Reseal for ProviderTokens {
+    fn reseal<'a>(&'a self, realm: &'a Realm, ring: &'a Keyring) -> Resealing<'a> {
+        Box::pin(upstream_tokens::rewrap(realm, ring))
+    }
+}
+
+/// See [`rewrap::rotate`].
+///
+/// # Errors
+/// See [`RewrapError`].
+pub async fn rotate_sealing_key(
+    realm: &Realm,
+    file: &Arc<Mutex<SealingFile>>,
+    keys: &SigningKeys,
+) -> Result<Rewrapped, RewrapError> {
+    rewrap::rotate(realm, file, keys, &[&CodeApps, &ProviderTokens]).await
+}
