@@ -7,9 +7,9 @@
 //!
 //! Access rules themselves are those of `signet-oauth`: here they are looked up, asked and
 //! recorded. A realm without rules whose mode allows pays a look at both.
-mod purpose;
+mod sought;
 
-pub(crate) use purpose::{Purpose, classes};
+pub(crate) use sought::{Sought, classes};
 
 use crate::{http::Context, state::Snapshot};
 use signet_audit::Event;
@@ -180,7 +180,7 @@ pub(crate) fn owed(context: &Context, user: &User) -> Option<Owed> {
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Wants<'a> {
     /// The client, and what it asks for.
-    pub(crate) purpose: Purpose<'a>,
+    pub(crate) sought: Sought<'a>,
     /// Whom the access token is meant for.
     pub(crate) audience: &'a [String],
     /// What the person has shown: names of [`acr::METHODS`]. None: they are not here, and it was
@@ -237,7 +237,7 @@ pub(crate) fn ask(
         }
     }
     if entrance.asks(Rule::Classes) {
-        let demanded = classes(context, wants.purpose, Some(user));
+        let demanded = classes(context, wants.sought, Some(user));
         let shown = wants.shown.unwrap_or(&[]);
         let mut demanded = demanded.iter().chain(wants.classes);
         if demanded.any(|class| !acr::holds(class, shown)) {
@@ -278,7 +278,7 @@ fn question<T>(
     with(&Question {
         person: person.map(|(user, held)| (user.id.as_str(), held)),
         client_id: &client.client_id,
-        scope: wants.purpose.scope.unwrap_or(&nothing),
+        scope: wants.sought.scope.unwrap_or(&nothing),
         audience: wants.audience,
         origin: origin(
             context,
@@ -304,7 +304,7 @@ fn by_rules(
     if access.is_open() {
         return Ok(Leave { rule: None });
     }
-    let client = wants.purpose.client.ok_or(None)?;
+    let client = wants.sought.client.ok_or(None)?;
     question(context, user, wants, client, |question| {
         let verdict = access.decide(question);
         let rule = verdict.rule.map(str::to_owned);
@@ -322,12 +322,12 @@ pub(crate) fn allowed_claims(
     user: &User,
     wants: &Wants<'_>,
 ) -> Option<ClaimsRequest> {
-    let claims = wants.purpose.claims?;
+    let claims = wants.sought.claims?;
     let access = rules(&context.snapshot);
     if access.is_open() {
         return Some(claims.clone());
     }
-    let client = wants.purpose.client?;
+    let client = wants.sought.client?;
     let registry = &context.snapshot.registry;
     Some(question(context, Some(user), wants, client, |question| {
         userinfo::allowed_claims(claims, question, access, registry, client)
@@ -444,7 +444,7 @@ fn take_out_claims(context: &Context, issue: &mut Issue, user: &User) {
     let allowed = |claims: &String| {
         let claims = ClaimsRequest::parse(claims).ok()?;
         let wants = Wants {
-            purpose: Purpose {
+            sought: Sought {
                 client,
                 scope: Some(&token.scope),
                 claims: Some(&claims),
@@ -490,7 +490,7 @@ pub(crate) fn of_power(
 ) -> Result<Leave, OAuthError> {
     let client = context.snapshot.registry.clients.get(power.client_id);
     let wants = Wants {
-        purpose: Purpose {
+        sought: Sought {
             client: client.map(|client| &**client),
             scope: Some(power.scope),
             claims: None,

@@ -11,8 +11,10 @@ use signet_crypto::seal::{Keyring, Purpose};
 use signet_directory::User;
 use signet_jose::base64url;
 use signet_oauth::authorize::{AuthorizationRequest, Progress};
+use signet_oauth::registry::Registry;
 use std::collections::BTreeMap;
 
+use crate::access::Sought;
 use crate::session::{SessionRow, Shown};
 
 /// Longest sealed interaction that is opened, in characters: what a form's field may have
@@ -274,6 +276,17 @@ enum WireGoal {
 }
 
 impl Interaction {
+    /// What its login is for.
+    pub(crate) fn sought<'a>(&'a self, registry: &'a Registry) -> Sought<'a> {
+        let request = self.request();
+        let client = request.and_then(|request| registry.clients.get(&request.client_id));
+        Sought {
+            client: client.map(|client| &**client),
+            scope: request.map(|request| &request.scope),
+            claims: request.and_then(|request| request.claims.as_ref()),
+        }
+    }
+
     /// The beginning of one. `lifetime` in seconds.
     pub fn new(goal: Goal, lifetime: u64, now: u64) -> Interaction {
         Interaction {

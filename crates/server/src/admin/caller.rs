@@ -1,7 +1,7 @@
 //! Who calls the admin API, and what they may.
 use super::{adapter::DPOP, problem::Problem};
 use crate::{
-    access::{self, Entrance, KeptOut, Leave, Purpose, Wants},
+    access::{self, Entrance, KeptOut, Leave, Sought, Wants},
     http::Context,
     once,
     revoked::Index,
@@ -151,7 +151,7 @@ pub(crate) fn person(
     (facts, client, scope): (&VerifiedAccessToken, &Client, &ScopeSet),
 ) -> Result<Leave, KeptOut> {
     let wants = Wants {
-        purpose: Purpose {
+        sought: Sought {
             client: Some(client),
             scope: Some(scope),
             claims: None,

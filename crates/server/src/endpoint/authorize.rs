@@ -23,7 +23,7 @@ use signet_store::{Change, Key, Op, Outcome, StoreError, Table, moment::at_one_m
 use std::pin::pin;
 
 use super::rules;
-use crate::access::{self, Purpose, Wants};
+use crate::access::{self, Sought, Wants};
 use crate::browser_request::{BrowserRequest, LoggedIn, error_page, face_of};
 use crate::browser_state;
 use crate::consent;
@@ -201,13 +201,13 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
         Ok(found) => found,
         Err(error) => return visit.unavailable(&error),
     };
-    let purpose = Purpose {
+    let sought = Sought {
         client: Some(&client),
         scope: Some(&request.scope),
         claims: request.claims.as_ref(),
     };
     let user = present.as_ref().map(|present| &present.user);
-    let required = access::classes(&visit.context, purpose, user);
+    let required = access::classes(&visit.context, sought, user);
     let held = access::held(&snapshot, user);
     let audience = target::audience_of(&snapshot.settings, &request.resources);
     let step = authorize::decide(
@@ -582,7 +582,7 @@ async fn remember(
     let client = registry.clients.get(&request.client_id);
     let client = client.map(|client| &**client);
     let wants = Wants {
-        purpose: Purpose {
+        sought: Sought {
             client,
             scope: Some(&may),
             claims: request.claims.as_ref(),

@@ -14,7 +14,7 @@ use signet_oauth::params::Params;
 use signet_oauth::target;
 use signet_store::{Change, Key, Op, Outcome, Row, StoreError, Table};
 
-use crate::access::{self, Entrance, KeptOut, Leave, Purpose, Wants};
+use crate::access::{self, Entrance, KeptOut, Leave, Sought, Wants};
 use crate::attempts::{self, Budget, Kind, Refused};
 use crate::browser_request::{BrowserRequest, LoggedIn};
 use crate::http::{Context, Response};
@@ -150,12 +150,12 @@ async fn confirm(visit: BrowserRequest, form: &Params) -> Response {
         }
     }
     let mut interaction = visit.interaction(Goal::Device(Some(record.user_code.clone())));
-    let purpose = Purpose {
+    let sought = Sought {
         client: Some(&client),
         scope: Some(&record.scope),
         claims: None,
     };
-    let required = access::classes(&visit.context, purpose, Some(&present.user));
+    let required = access::classes(&visit.context, sought, Some(&present.user));
     let methods = present.found.row.methods();
     if required.iter().any(|class| !acr::holds(class, &methods)) {
         // What is missing first; then the device is asked about again.
@@ -279,7 +279,7 @@ fn ask(
     let scope = record.scope.of_person(present.user.admin);
     let client = snapshot.registry.clients.get(&record.client_id);
     let wants = Wants {
-        purpose: Purpose {
+        sought: Sought {
             client: client.map(|client| &**client),
             scope: Some(&scope),
             claims: None,

@@ -6,7 +6,7 @@
 //! is JSON, so no page of another site can send it unasked.
 use super::client_endpoint::store_failed;
 use crate::{
-    access::{self, Entrance, KeptOut, Leave, Owed, Purpose, Wants},
+    access::{self, Entrance, KeptOut, Leave, Owed, Sought, Wants},
     browser_request::BrowserRequest,
     http::{Context, Response, response},
     issue,
@@ -119,7 +119,7 @@ pub(super) async fn submit(mut context: Context) -> Response {
     let registry = context.snapshot.registry.clone();
     let client = registry.clients.get(command_line::CLIENT_ID);
     let wants = Wants {
-        purpose: Purpose {
+        sought: Sought {
             client: client.map(|client| &**client),
             scope: Some(&scope),
             claims: None,

@@ -2,7 +2,7 @@
 //! header or in a form body, never in the query.
 use super::client_endpoint::ClientRequest;
 use crate::{
-    access::{self, Entrance, Purpose, Wants},
+    access::{self, Entrance, Sought, Wants},
     http::{Context, Response, response},
     issue,
 };
@@ -80,7 +80,7 @@ async fn answer(call: &ClientRequest) -> Result<Response, OAuthError> {
         .as_deref()
         .and_then(|text| ClaimsRequest::parse(text).ok());
     let wants = Wants {
-        purpose: Purpose {
+        sought: Sought {
             client,
             scope: Some(&facts.scope),
             claims: asked.as_ref(),

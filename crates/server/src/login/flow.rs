@@ -9,7 +9,7 @@ use super::budgets::{Budgets, Standing};
 use super::method::{Attempt, Boxed, Method, MethodPage, Start, Verdict};
 use super::second::{self, Before};
 use super::{Failure, METHODS, offer, passkey, provider, remembered};
-use crate::access::{self, Entrance, Purpose, Wants};
+use crate::access::{self, Entrance, Wants};
 use crate::browser_request::BrowserRequest;
 use crate::freshness;
 use crate::http::Response;
@@ -560,7 +560,7 @@ async fn try_finish(
     let names: Vec<&str> = methods.iter().map(|one| &*one.method).collect();
     let registry = &visit.context.snapshot.registry;
     let wants = Wants {
-        purpose: Purpose::of(&interaction, registry),
+        sought: interaction.sought(registry),
         shown: Some(&names),
         classes: &interaction.required,
         ..Wants::default()

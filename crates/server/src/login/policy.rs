@@ -3,7 +3,7 @@
 
 use signet_directory::User;
 
-use crate::access::{Purpose, classes};
+use crate::access::classes;
 use crate::browser_request::BrowserRequest;
 use crate::interaction::Interaction;
 
@@ -13,8 +13,8 @@ pub(super) fn required(
     interaction: &Interaction,
     user: &User,
 ) -> Vec<String> {
-    let purpose = Purpose::of(interaction, &visit.context.snapshot.registry);
-    let mut classes = classes(&visit.context, purpose, Some(user));
+    let sought = interaction.sought(&visit.context.snapshot.registry);
+    let mut classes = classes(&visit.context, sought, Some(user));
     classes.extend(interaction.required.iter().cloned());
     classes
 }

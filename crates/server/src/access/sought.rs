@@ -5,17 +5,15 @@
 use signet_directory::User;
 use signet_oauth::authorize::ClaimsRequest;
 use signet_oauth::client::Client;
-use signet_oauth::registry::Registry;
 use signet_oauth::scope::ScopeSet;
 use signet_oauth::settings::StepUp;
 use signet_oauth::userinfo;
 
 use crate::http::Context;
-use crate::interaction::Interaction;
 
 /// What a login is for.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Purpose<'a> {
+pub(crate) struct Sought<'a> {
     /// None: the person's own pages.
     pub(crate) client: Option<&'a Client>,
     /// What the client asks for.
@@ -24,18 +22,7 @@ pub(crate) struct Purpose<'a> {
     pub(crate) claims: Option<&'a ClaimsRequest>,
 }
 
-impl<'a> Purpose<'a> {
-    /// What an interaction leads to.
-    pub(crate) fn of(interaction: &'a Interaction, registry: &'a Registry) -> Purpose<'a> {
-        let request = interaction.request();
-        let client = request.and_then(|request| registry.clients.get(&request.client_id));
-        Purpose {
-            client: client.map(|client| &**client),
-            scope: request.map(|request| &request.scope),
-            claims: request.and_then(|request| request.claims.as_ref()),
-        }
-    }
-
+impl Sought<'_> {
     /// Whether this scope is asked for: by its name, or by a claim that it gives.
     fn asks_for(&self, context: &Context, name: &str) -> bool {
         let Some(scope) = self.scope else {
@@ -52,7 +39,7 @@ impl<'a> Purpose<'a> {
 }
 
 /// The classes that are demanded of a person for this. None: of somebody who is not known yet.
-pub(crate) fn classes(context: &Context, of: Purpose<'_>, user: Option<&User>) -> Vec<String> {
+pub(crate) fn classes(context: &Context, of: Sought<'_>, user: Option<&User>) -> Vec<String> {
     let (settings, registry) = (&context.snapshot.settings, &context.snapshot.registry);
     let claims = user.map(User::claims);
     let groups = claims
