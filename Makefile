@@ -38,7 +38,7 @@ lint: ## formatting, comments at 100 columns, words of the glossary, clippy, and
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 unit: ## the Rust tests of every crate, real server processes among them
-	$(CARGO) test --workspace --locked
+	TMPDIR="$$(scripts/test-folder.sh)" $(CARGO) test --workspace --locked
 
 clients: ## real client libraries, a real browser and real reverse proxies against the running binary
 	$(CARGO) build --locked -p signet
