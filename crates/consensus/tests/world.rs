@@ -1,6 +1,6 @@
 //! Nodes in one process, over a network in memory that can be told to fail.
 use signet_consensus::{
-    CallFuture, Member, Network, NetworkError, NodeId, ReplicatedStore, Role, Settings,
+    CallFuture, Member, Network, NetworkError, NodeId, ReplicatedStore, Role, Settings, Status,
 };
 use signet_store::sqlite;
 use std::{
@@ -16,6 +16,17 @@ use tokio::time::{Instant, sleep};
 
 /// For how long a log rests before the members count as settled.
 const QUIET: Duration = Duration::from_millis(250);
+
+/// Whether a member knows of `count` members, of the voters that so many have, and of a leader.
+fn complete(status: &Status, count: usize) -> bool {
+    let voters = match count {
+        0..=2 => count,
+        3 | 4 => 3,
+        _ => 5,
+    };
+    let voting = status.members.iter().filter(|(_, votes)| *votes).count();
+    status.members.len() == count && voting == voters && status.has_majority
+}
 
 /// Random numbers from a seed (splitmix64).
 #[derive(Clone)]
@@ -344,35 +355,35 @@ impl World {
         }
     }
 
-    pub(crate) fn statuses(&self) -> Vec<signet_consensus::Status> {
+    pub(crate) fn statuses(&self) -> Vec<Status> {
         self.all().iter().map(|store| store.status()).collect()
     }
 
     /// Waits until all `count` nodes are members, those who should vote do, and all have a leader.
+    pub(crate) async fn complete(&self, count: usize) {
+        let so = || self.statuses().iter().all(|status| complete(status, count));
+        self.until("the members are complete", so).await;
+    }
+
+    /// Waits until the members are complete and nothing happens any more: nobody may be writing.
     pub(crate) async fn settle(&self, count: usize) {
-        let voters = match count {
-            0..=2 => count,
-            3 | 4 => 3,
-            _ => 5,
-        };
         let settled = || {
-            self.statuses().iter().all(|status| {
-                let voting = status.members.iter().filter(|(_, votes)| *votes).count();
-                let quiet = status.committed == status.last_log;
-                status.members.len() == count && voting == voters && status.has_majority && quiet
-            })
+            let statuses = self.statuses();
+            let quiet = |status: &Status| status.committed == status.last_log;
+            statuses.iter().all(|s| complete(s, count) && quiet(s))
         };
         let logs = || -> Vec<u64> { self.statuses().iter().map(|s| s.last_log).collect() };
         // A change of the voters is two entries, and counts by both sets of voters until the second
         // one is committed: so the log has to rest, too.
-        loop {
-            self.until("the members are settled", settled).await;
-            let before = logs();
-            sleep(QUIET).await;
-            if settled() && logs() == before {
-                return;
+        let (mut before, mut since) = (Vec::new(), Instant::now());
+        let rests = || {
+            let now = logs();
+            if !settled() || now != before {
+                (before, since) = (now, Instant::now());
             }
-        }
+            since.elapsed() >= QUIET
+        };
+        self.until("the members are settled", rests).await;
     }
 
     pub(crate) fn leader(&self) -> Option<u64> {
