@@ -1,10 +1,13 @@
 //! Moving a store's rows to another engine while they are used.
 //!
-//! Rows are copied page by page while changes go on. The key of each change is noted before the
-//! change is done, and what was noted is copied again, until little is left. All rows are then
+//! Rows are copied page by page while changes go on. The key of each change is noted when the
+//! change has ended, and what was noted is copied again, until little is left. All rows are then
 //! compared, versions included, and what differs is noted, too. At last changes are held up: those
 //! under way end, the few keys that are noted by now are copied and compared, and the other store
 //! takes over. A row was so compared after its last change, or not changed since it was compared.
+//!
+//! A key that was noted before its change only could be copied while the change was under way, and
+//! then no more.
 //!
 //! Versions are copied as they are. Whoever read a row before and replaces it after the switch is
 //! answered as if there had been none.
@@ -192,6 +195,21 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn ops(change: &Change) -> impl Iterator<Item = &Key> {
     std::iter::once(change.first.key()).chain(change.then.iter().map(|op| op.key()))
+}
+
+/// A change that is under way: no switch happens meanwhile. What it may have changed is noted when
+/// it ends, answered or given up.
+struct UnderWay<'a> {
+    store: &'a MovableStore,
+    keys: Vec<Key>,
+    _open: tokio::sync::RwLockReadGuard<'a, ()>,
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        // The gate is held until the fields are dropped, which is after this.
+        self.store.note(std::mem::take(&mut self.keys));
+    }
 }
 
 /// Ends what a move began, however it ends.
@@ -393,7 +411,8 @@ async fn copy_all(
             done += page.len() as u64;
             let rows = page.into_iter().map(|(key, row)| (key, Some(row)));
             to.restore(rows.collect(), now).await?;
-            let total = 2 * total;
+            // Rows that came after they were counted are copied, too.
+            let total = (2 * total).max(done);
             told(MoveProgress { phase, done, total });
         }
     }
@@ -419,9 +438,23 @@ impl MovableStore {
         current.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Before a change is done: what it may change.
-    fn note<'a>(&self, keys: impl Iterator<Item = &'a Key>) {
-        if !self.following.load(SeqCst) {
+    /// Begins a change of these keys. One that begins before a move does is waited for by it, so
+    /// only those that begin later are noted.
+    async fn begin<'a>(&self, keys: impl Iterator<Item = &'a Key>) -> UnderWay<'_> {
+        let open = self.gate.read().await;
+        let keys = match self.following.load(SeqCst) {
+            true => keys.cloned().collect(),
+            false => Vec::new(),
+        };
+        UnderWay {
+            store: self,
+            keys,
+            _open: open,
+        }
+    }
+
+    fn note(&self, keys: Vec<Key>) {
+        if keys.is_empty() || !self.following.load(SeqCst) {
             return;
         }
         let mut changed = lock(&self.changed);
@@ -429,7 +462,7 @@ impl MovableStore {
             changed.overflown = true;
         }
         if !changed.overflown {
-            changed.keys.extend(keys.cloned());
+            changed.keys.extend(keys);
         }
     }
 
@@ -546,24 +579,21 @@ impl Store for MovableStore {
 
     fn commit(&self, change: Change, now: u64) -> StoreFuture<'_, Outcome> {
         Box::pin(async move {
-            let _open = self.gate.read().await;
-            self.note(ops(&change));
+            let _under_way = self.begin(ops(&change)).await;
             self.current().commit(change, now).await
         })
     }
 
     fn commit_each(&self, changes: Vec<Change>, now: u64) -> StoreFuture<'_, Vec<Outcome>> {
         Box::pin(async move {
-            let _open = self.gate.read().await;
-            self.note(changes.iter().flat_map(ops));
+            let _under_way = self.begin(changes.iter().flat_map(ops)).await;
             self.current().commit_each(changes, now).await
         })
     }
 
     fn take<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
         Box::pin(async move {
-            let _open = self.gate.read().await;
-            self.note(std::iter::once(key));
+            let _under_way = self.begin(std::iter::once(key)).await;
             self.current().take(key, now).await
         })
     }

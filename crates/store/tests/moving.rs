@@ -4,18 +4,21 @@ use crate::{
     server::shared,
 };
 use signet_store::{
-    Change, Destination, Key, MovableStore, MoveError, MoveProgress, Op, Outcome, Phase, Seal,
-    SealFuture, SqliteStore, Store, StoreError, Table, sqlite,
+    Change, Destination, Key, Layer, MovableStore, MoveError, MoveProgress, Op, Outcome, Phase,
+    Row, Seal, SealFuture, SqliteStore, Store, StoreError, StoreFuture, Table, sqlite,
 };
 use std::{
     collections::BTreeSet,
     sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering::SeqCst},
+        Arc, OnceLock,
+        atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},
     },
     time::Duration,
 };
-use tokio::time::{Instant, sleep};
+use tokio::{
+    sync::Notify,
+    time::{Instant, sleep},
+};
 
 fn embedded(directory: &tempfile::TempDir) -> Arc<SqliteStore> {
     let store = SqliteStore::open(directory.path(), sqlite::Options::default());
@@ -66,6 +69,8 @@ async fn load(store: Arc<MovableStore>, caller: usize, stop: Arc<AtomicBool>) ->
         assert!(!again.expect("answers").is_done(), "{name} was spent twice");
         longest = longest.max(begun.elapsed());
         spent.insert(name);
+        // What is read back afterwards, one by one, stays within some thousands.
+        sleep(Duration::from_millis(1)).await;
     }
     Load {
         counted: vec![count],
@@ -210,4 +215,84 @@ async fn a_move_that_fails_leaves_the_store_as_it_was() {
     let again = store.move_to(to, &|| NOW, &mut |_| {}, &Sealed).await;
     assert!(matches!(again, Err(MoveError::NotEmpty)));
     assert!(store.get(&user(2), NOW).await.expect("answers").is_some());
+}
+
+/// A store whose change of one row is under way from when all rows were compared until it is let
+/// go, with many changes beside it, so that what was changed is copied once more meanwhile.
+struct Slow {
+    store: Arc<SqliteStore>,
+    movable: OnceLock<Arc<MovableStore>>,
+    /// Reads of the last table: counted, copied, compared.
+    reads: AtomicU32,
+    let_go: Notify,
+}
+
+impl Layer for Slow {
+    fn inner(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    fn commit(&self, change: Change, now: u64) -> StoreFuture<'_, Outcome> {
+        Box::pin(async move {
+            if *change.first.key() == user("slow") {
+                self.let_go.notified().await;
+            }
+            self.store.commit(change, now).await
+        })
+    }
+
+    fn page<'a>(
+        &'a self,
+        table: Table,
+        after: Option<&'a Key>,
+        limit: usize,
+        now: u64,
+    ) -> StoreFuture<'a, Vec<(Key, Row)>> {
+        Box::pin(async move {
+            let last = Table::ALL.last() == Some(&table);
+            if last && self.reads.fetch_add(1, SeqCst) == 2 {
+                let movable = self.movable.get().expect("is set").clone();
+                let slow = movable.clone();
+                tokio::spawn(async move {
+                    let later = put(user("slow"), b"later".to_vec());
+                    assert!(slow.commit(later, NOW).await.expect("answers").is_done());
+                });
+                let wide = (0..1_000).map(|id| put(user(id), Vec::new())).collect();
+                movable.commit_each(wide, NOW).await?;
+            }
+            self.store.page(table, after, limit, now).await
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_change_that_is_under_way_while_its_row_is_copied_is_copied_again() {
+    let (one, two) = (
+        tempfile::tempdir().expect("a directory"),
+        tempfile::tempdir().expect("a directory"),
+    );
+    let slow = Arc::new(Slow {
+        store: embedded(&one),
+        movable: OnceLock::new(),
+        reads: AtomicU32::new(0),
+        let_go: Notify::new(),
+    });
+    let to = embedded(&two);
+    let before = put(user("slow"), b"before".to_vec());
+    version(slow.store.commit(before, NOW).await);
+    let store = Arc::new(MovableStore::new(slow.clone()));
+    assert!(slow.movable.set(store.clone()).is_ok());
+    let mut told = |progress: MoveProgress| {
+        // What was noted by now was copied; the slow change ends after that.
+        if progress.phase == Phase::Switching {
+            slow.let_go.notify_one();
+        }
+    };
+    let moved = store
+        .move_to(to.clone(), &|| NOW, &mut told, &Sealed)
+        .await
+        .expect("moves");
+    assert!(moved.changed >= 1_000, "{moved:?}");
+    let row = to.get(&user("slow"), NOW).await.expect("answers");
+    assert_eq!(row.expect("is there").value, b"later", "a change was lost");
 }
