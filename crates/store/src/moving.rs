@@ -1,13 +1,14 @@
 //! Moving a store's rows to another engine while they are used.
 //!
 //! Rows are copied page by page while changes go on. The key of each change is noted when the
-//! change has ended, and what was noted is copied again, until little is left. All rows are then
+//! change is done, and what was noted is copied again, until little is left. All rows are then
 //! compared, versions included, and what differs is noted, too. At last changes are held up: those
-//! under way end, the few keys that are noted by now are copied and compared, and the other store
-//! takes over. A row was so compared after its last change, or not changed since it was compared.
+//! under way complete, the few keys that are noted by now are copied and compared, and the other
+//! store takes over. A row was so compared after its last change, or not changed since it was
+//! compared.
 //!
-//! A key that was noted before its change only could be copied while the change was under way, and
-//! then no more.
+//! A key is not noted before its change: its row could be copied while the change is under way, and
+//! would not be copied again.
 //!
 //! Versions are copied as they are. Whoever read a row before and replaces it after the switch is
 //! answered as if there had been none.
@@ -198,7 +199,7 @@ fn ops(change: &Change) -> impl Iterator<Item = &Key> {
 }
 
 /// A change that is under way: no switch happens meanwhile. What it may have changed is noted when
-/// it ends, answered or given up.
+/// it is answered, or given up by its caller.
 struct UnderWay<'a> {
     store: &'a MovableStore,
     keys: Vec<Key>,
