@@ -14,16 +14,15 @@ use signet_http::{
     listener::{Listener, Listening, start},
 };
 use signet_oauth::{command_line, registry::Registry, settings::Settings};
-use signet_server::{
-    delta::Configuration,
-    http::{Router, service::Service},
-    keys::{self, KeyKind, Moment, SigningKeys},
-    nodes::SingleNode,
-    outbound::OutboundOptions,
-    scribe::Scribe,
-    state::{Host, HostParts, Partition, Parts, Policy, Realm, RealmId, Replica},
-    user_services::UserServiceOptions,
-};
+use signet_realm::nodes::SingleNode;
+use signet_realm::outbound::OutboundOptions;
+use signet_realm::state::{Host, HostParts, Partition, Parts, Policy, Realm, RealmId, Replica};
+use signet_realm::user_services::UserServiceOptions;
+use signet_registry::delta::Configuration;
+use signet_registry::keys::{self, KeyKind, Moment, SigningKeys};
+use signet_registry::scribe::Scribe;
+use signet_request::http::Router;
+use signet_request::http::service::Service;
 use signet_store::{NodeId, RevocationIndex, SqliteStore, Store, sqlite};
 use std::{
     error::Error,
@@ -89,7 +88,7 @@ async fn realm(
     };
     let settings = Arc::new(Settings::new(format!("https://id.example{path}")));
     let now = process.host.now();
-    let mut stored = signet_server::registry::load(&**partition.store(), now).await?;
+    let mut stored = signet_realm::registry::load(&**partition.store(), now).await?;
     command_line::add(&mut stored).map_err(|error| error.description.to_owned())?;
     let revocations = RevocationIndex::load(partition.store().clone(), now).await?;
     let tell = Alone::new(NodeId::default(), process.clock.clone());

@@ -1,11 +1,9 @@
 //! Liveness, readiness and metrics: for the machinery around the process, not for clients.
-use crate::{
-    http::{Context, Response, Router, response},
-    node_metrics,
-    nodes::{Standing, SyncState},
-    state::Claim,
-};
+use crate::node_metrics;
 use http::StatusCode;
+use signet_realm::nodes::{Standing, SyncState};
+use signet_realm::state::Claim;
+use signet_request::http::{Context, Response, Router, response};
 use signet_store::StoreError;
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -3,13 +3,12 @@
 //!
 //! A person who opens the issuer in a browser is on the way to the account page; who mistypes a
 //! path meets a page that says so, in a form that fits what asked.
-use crate::{
-    browser_request::face_of,
-    http::{Context, Response, Router, context::path_of, response},
-    page::{self, Brand},
-};
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
+use signet_pages::Brand;
+use signet_request::browser_request::face_of;
+use signet_request::http::context::path_of;
+use signet_request::http::{Context, Response, Router, response};
 use std::sync::Arc;
 
 /// Adds `/`, pages with a slash at their end, `/favicon.ico`, and what answers every other path.
@@ -54,7 +53,7 @@ fn brand(context: &Context) -> Arc<Brand> {
 async fn icon(context: Context) -> Response {
     match brand(&context).favicon() {
         Some(icon) => picture(icon.media_type, icon.bytes.clone()),
-        None => picture("image/x-icon", page::FAVICON),
+        None => picture("image/x-icon", signet_pages::FAVICON),
     }
 }
 
@@ -88,7 +87,8 @@ pub(crate) async fn not_found(context: Context) -> Response {
     let accept = context.header(header::ACCEPT).unwrap_or("");
     if accept.contains("text/html") {
         let account = path(&context, "/account");
-        return page::not_found(&face_of(&context), &account).respond(StatusCode::NOT_FOUND);
+        return signet_pages::not_found(&face_of(&context), &account)
+            .respond(StatusCode::NOT_FOUND);
     }
     if accept.contains("application/json") {
         return response::json(

@@ -1,6 +1,5 @@
 //! From a decision whose conditions hold to the token response: identifiers, signatures, the
 //! encoded answer.
-use crate::{access::Leave, http::Context};
 use signet_crypto::Algorithm;
 use signet_directory::User;
 use signet_jose::jwt::{JwtSigner, Typ};
@@ -15,10 +14,12 @@ use signet_oauth::{
     mapped_claims::{About, Mapped, Room, mapped},
     session::UserClaims,
 };
+use signet_request::access::Leave;
+use signet_request::http::Context;
 use std::sync::Arc;
 
 /// The person behind tokens that speak of one, as the directory has them now: gone means no token,
-/// whatever the grant says, and whether they may have it is asked of them ([`crate::access`]). No
+/// whatever the grant says, and whether they may have it is asked of them ([`signet_request::access`]). No
 /// token outlives an account that expires. `None` for a client's own token.
 ///
 /// # Errors

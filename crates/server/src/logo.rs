@@ -13,7 +13,7 @@ use signet_jose::base64url;
 use signet_oauth::client::Client;
 
 use crate::home;
-use crate::http::{Context, Response, Router};
+use signet_request::http::{Context, Response, Router};
 
 /// The route.
 pub(crate) fn routes(router: &mut Router) {

@@ -1,7 +1,7 @@
 //! Figures of a node of several, as metrics: one row for each, from what `signet node status`
 //! shows.
-use crate::nodes::{Figures, Node, NodeRole, NodeState, StoreFigures};
 use signet_http::metrics::Family;
+use signet_realm::nodes::{Figures, Node, NodeRole, NodeState, StoreFigures};
 
 /// A metric of the node that answers.
 struct OwnRow {
@@ -145,7 +145,7 @@ pub fn documented() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nodes::SyncState;
+    use signet_realm::nodes::SyncState;
     use signet_store::NodeId;
 
     #[test]

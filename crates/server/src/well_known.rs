@@ -3,10 +3,9 @@
 use http::{HeaderValue, StatusCode, header};
 use signet_jose::json::Writer;
 
-use crate::http::context::path_of;
-use crate::http::{Context, Response, Router, response};
-use crate::page;
-use crate::passkeys::relying_party;
+use signet_login::passkeys::relying_party;
+use signet_request::http::context::path_of;
+use signet_request::http::{Context, Response, Router, response};
 
 /// Adds `/.well-known/webauthn`, `/.well-known/passkey-endpoints`, `/.well-known/change-password`
 /// and `/assets/...`.
@@ -60,7 +59,7 @@ async fn change_password(context: Context) -> Response {
 async fn script(context: Context) -> Response {
     let found = context
         .param("name")
-        .and_then(|name| page::script(&format!("assets/{name}")));
+        .and_then(|name| signet_pages::script(&format!("assets/{name}")));
     let Some(script) = found else {
         return nothing();
     };

@@ -10,7 +10,7 @@ use signet_oauth::{
     device_authorization::{DeviceRecord, DeviceState},
     redirect_uri::RedirectUri,
 };
-use signet_server::cookie::Cookie;
+use signet_request::cookie::Cookie;
 use signet_store::{Change, Key, Op, Table};
 
 const CALLBACK: &str = "https://client.example/cb?";

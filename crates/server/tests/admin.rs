@@ -4,6 +4,7 @@ use crate::common::{Server, Setup, block_on, client, client::Call, scope};
 use http::Method;
 use serde_json::{Value, json};
 use signet_crypto::{Algorithm, SigningKey, hash::sha256};
+use signet_directory::grants;
 use signet_directory::{NewUser, Profile, User};
 use signet_jose::{
     base64url, dpop,
@@ -11,7 +12,7 @@ use signet_jose::{
 };
 use signet_oauth::id::{CodeId, GrantId};
 use signet_oauth::{client::Client, sealed::AuthorizationCode};
-use signet_server::{grants, keys};
+use signet_registry::keys;
 use std::sync::Arc;
 
 const CLIENTS: &str = "/admin/v1/clients";

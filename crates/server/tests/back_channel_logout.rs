@@ -11,12 +11,9 @@ use crate::common::{
 use http::Method;
 use serde_json::{Value, json};
 use signet_directory::passwords::PasswordOptions;
+use signet_directory::{logout_notice, session};
 use signet_oauth::client::Client;
-use signet_server::{
-    logout_notice,
-    logout_notices::{self, MAX_HELD, Sender},
-    session,
-};
+use signet_realm::logout_notices::{self, MAX_HELD, Sender};
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpListener,

@@ -11,7 +11,7 @@ use http::Method;
 use serde_json::{Value, json};
 use signet_directory::DeletionStage;
 use signet_oauth::client::Client;
-use signet_server::logout_notices::Sender;
+use signet_realm::logout_notices::Sender;
 
 const USERS: &str = "/admin/v1/users";
 const DAY: u64 = 86_400;

@@ -1,5 +1,5 @@
 //! May this person have this, now? Every entrance against every rule, as the table of
-//! `signet_server::access` has it: an entrance that is new does not compile here before it is
+//! `signet_request::access` has it: an entrance that is new does not compile here before it is
 //! tried.
 use crate::common::{
     SECRET, Server, Setup, block_on,
@@ -24,7 +24,7 @@ use signet_oauth::{
     provider::Provider,
     sign_up::Terms,
 };
-use signet_server::access::{Entrance, Rule};
+use signet_request::access::{Entrance, Rule};
 use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
 
 const EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";

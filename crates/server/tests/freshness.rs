@@ -9,12 +9,12 @@ use crate::common::{
 };
 use signet_directory::{CredentialKind, NewUser, User};
 use signet_jose::base64url;
+use signet_login::journey::totp;
 use signet_oauth::{
     authorize::acr, client::ConsentPolicy, passkeys::UserVerification, provider::Provider,
     sealed::AuthorizationCode, settings::StepUp,
 };
-use signet_server::cookie::Cookie;
-use signet_server::login::totp;
+use signet_request::cookie::Cookie;
 
 const CALLBACK: &str = "https://client.example/cb?";
 const LOGIN: &str = "name=\"password\"";

@@ -131,7 +131,7 @@ fn stopping_lets_the_request_under_way_finish() {
         async move {
             begun.send(()).unwrap();
             told.notified().await;
-            signet_server::http::response::text(http::StatusCode::OK, "done")
+            signet_request::http::response::text(http::StatusCode::OK, "done")
         }
     });
     let mut server = Server::start_with(Setup::default(), router);

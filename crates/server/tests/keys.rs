@@ -6,8 +6,8 @@ use signet_crypto::{
 };
 use signet_jose::{jwk::JwkSet, jws, jwt::Typ};
 use signet_oauth::request::{IssuerKeys, IssuerSigners};
-use signet_server::delta::Delta;
-use signet_server::keys::{
+use signet_registry::delta::Delta;
+use signet_registry::keys::{
     KeyKind, KeySet, KeysError, Moment, Phase, Policy, Published, SigningKeys,
 };
 use signet_store::{MemoryStore, Store, Table};

@@ -8,7 +8,7 @@ use crate::common::{
 use signet_oauth::{client::ConsentPolicy, sealed::AuthorizationCode};
 
 const CALLBACK: &str = "https://client.example/cb?";
-use signet_server::cookie::Cookie;
+use signet_request::cookie::Cookie;
 
 const SESSION: Cookie = Cookie::Session;
 

@@ -6,11 +6,11 @@ use crate::common::{
     people::{Mail, PASSWORD, add_user, request, start},
     totp::{App, between},
 };
+use signet_login::journey::totp;
 use signet_oauth::{
     authorize::acr, client::ConsentPolicy, people::Group, sealed::AuthorizationCode,
     settings::StepUp,
 };
-use signet_server::login::totp;
 use std::sync::Arc;
 
 const CALLBACK: &str = "https://client.example/cb?";

@@ -21,7 +21,7 @@ use signet_oauth::{
     client::Client,
     provider::{Provider, ProviderAuth},
 };
-use signet_server::outbound::{LOGO_LIFETIME, LOGO_RETRY, MAX_LOGO_BYTES};
+use signet_realm::outbound::{LOGO_LIFETIME, LOGO_RETRY, MAX_LOGO_BYTES};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n a picture";
 

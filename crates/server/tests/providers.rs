@@ -13,6 +13,7 @@ use http::Method;
 use serde_json::{Value, json};
 use signet_crypto::{Algorithm, Secret, SigningKey, hash::sha256};
 use signet_directory::CredentialKind;
+use signet_directory::{logout_notice, session};
 use signet_jose::{
     base64url,
     jwk::{Jwk, JwkSet},
@@ -23,9 +24,9 @@ use signet_oauth::{
     provider::{AnswerBy, ClaimRow, GroupRow, Preset, Provider, ProviderAuth},
     redirect_uri::RedirectUri,
 };
-use signet_server::{
-    cookie::Cookie, groups::GroupDraft, logout_notice, providers::seal_secret, session,
-};
+use signet_realm::groups::GroupDraft;
+use signet_realm::providers::seal_secret;
+use signet_request::cookie::Cookie;
 use signet_store::{Change, Key, Op, Table};
 use std::{
     collections::BTreeMap,
@@ -366,7 +367,7 @@ fn an_answer_counts_once_in_its_own_browser_and_at_its_own_provider() {
 
 #[test]
 fn what_waits_for_a_providers_answer_is_bounded_in_bytes_and_known_browsers_have_their_own() {
-    use signet_server::budgets::{Act, TABLE};
+    use signet_realm::budgets::{Act, TABLE};
     // Of one network, with twelve hundred requests or as many as it likes.
     const { assert!(TABLE[Act::Waiting as usize].address < 5_000_000) };
     let pair = Pair::start(|_| {});

@@ -14,7 +14,7 @@ use serde_json::json;
 use signet_crypto::Algorithm;
 use signet_jose::jwt::JwtSigner;
 use signet_oauth::client::{AuthMethod, ConsentPolicy};
-use signet_server::cookie::Cookie;
+use signet_request::cookie::Cookie;
 use signet_store::{Change, Key, Op, Table};
 
 macro_rules! also_in_a_second_realm {

@@ -11,7 +11,7 @@ use signet_oauth::{
     client::{AuthMethod, Client, GrantType},
     format::AccessTokenFormat,
 };
-use signet_server::budgets::{Act, TABLE};
+use signet_realm::budgets::{Act, TABLE};
 use std::{
     sync::atomic::{AtomicBool, Ordering::SeqCst},
     time::Duration,
@@ -280,7 +280,7 @@ fn a_registered_client_that_is_not_used_in_a_day_is_removed_and_one_that_is_used
     token(&used).expect(200);
     server.pass(24 * 3600);
     token(&unused).expect_error(401, "invalid_client");
-    block_on(signet_server::tasks::sweep_once(&server.realm));
+    block_on(signet_realm::tasks::sweep_once(&server.realm));
     let there = |client: &Reply| {
         let registry = &server.realm.snapshot().registry;
         registry.clients.contains_key(&client.member("client_id"))

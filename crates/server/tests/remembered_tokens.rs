@@ -1,6 +1,6 @@
 //! A token that was verified once is remembered, and remembering changes no answer.
 use crate::common::{SECRET, Server, Setup, client::Call, made::header};
-use signet_server::delta::Delta;
+use signet_registry::delta::Delta;
 
 fn token(server: &Server) -> String {
     Call::post("/token")

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use signet_http::{Body, Connection, Limits, ListenerKind, Serves};
 use signet_oauth::client::AuthMethod;
 use signet_oauth::id::{GrantId, Jti};
-use signet_server::{http::service::Service, state::Realm};
+use signet_realm::state::Realm;
+use signet_request::http::service::Service;
 use signet_store::{MAX_BEHIND, Subject};
 use std::{
     io::{BufRead, BufReader, Write},

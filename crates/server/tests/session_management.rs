@@ -8,7 +8,8 @@ use crate::common::{
     people::{Mail, PASSWORD, request, start},
 };
 use signet_oauth::{client::ConsentPolicy, redirect_uri::RedirectUri, session_state::hashed};
-use signet_server::{browser_state, cookie::Cookie};
+use signet_request::browser_state;
+use signet_request::cookie::Cookie;
 
 const ORIGIN: &str = "https://client.example";
 

@@ -12,6 +12,7 @@ use crate::common::{
     scope,
 };
 use serde_json::{Value, json};
+use signet_admin::sealing::rotate_sealing_key;
 use signet_cluster::spread::Believe;
 use signet_crypto::Algorithm;
 use signet_directory::passwords::PasswordOptions;
@@ -21,14 +22,11 @@ use signet_oauth::{
     id::GrantId,
     redirect_uri::RedirectUri,
 };
-use signet_server::{
-    admin::sealing::rotate_sealing_key,
-    cookie::Cookie,
-    keys::SealingFile,
-    registry::RegistryError,
-    state::Claim,
-    tasks::{maintain_keys, sweep_once},
-};
+use signet_realm::registry::RegistryError;
+use signet_realm::state::Claim;
+use signet_realm::tasks::{maintain_keys, sweep_once};
+use signet_registry::keys::SealingFile;
+use signet_request::cookie::Cookie;
 use signet_store::{RevocationIndex, Subject};
 use std::{
     collections::BTreeSet,
@@ -349,7 +347,7 @@ fn words_in_any_order_and_twice_give_what_the_rows_say() {
     block_on(two.realm.remove_client("gone", Some(1))).expect("is there");
     assert!(cluster.mesh.waiting() > 0);
     cluster.mesh.deliver();
-    let stored = block_on(signet_server::registry::load(
+    let stored = block_on(signet_realm::registry::load(
         &*cluster.store,
         one.realm.now(),
     ))
@@ -731,7 +729,7 @@ fn nodes_that_do_a_due_step_at_once_end_with_one_active_key_each() {
                 let active = keys
                     .iter()
                     .filter(|key| key.kind == kind)
-                    .filter(|key| key.phase == signet_server::keys::Phase::Active);
+                    .filter(|key| key.phase == signet_registry::keys::Phase::Active);
                 assert_eq!(active.count(), 1, "{keys:?}");
             }
         }
@@ -1148,11 +1146,11 @@ fn a_conflict_of_two_that_insert_is_told_to_one() {
 
 /// Brings sealing keys to other nodes as the binary's calls between nodes do.
 struct Bring {
-    nodes: Vec<Arc<signet_server::state::Realm>>,
+    nodes: Vec<Arc<signet_realm::state::Realm>>,
     reachable: std::sync::atomic::AtomicBool,
 }
 
-impl signet_server::keys::ShareSealingKeys for Bring {
+impl signet_registry::keys::ShareSealingKeys for Bring {
     fn share(
         &self,
         keys: signet_crypto::Secret<Vec<u8>>,

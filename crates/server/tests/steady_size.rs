@@ -14,7 +14,7 @@ use crate::common::{
 };
 use signet_crypto::Algorithm;
 use signet_oauth::client::AuthMethod;
-use signet_server::tasks;
+use signet_realm::tasks;
 use signet_store::{Key, Row, Table};
 use std::collections::BTreeMap;
 

@@ -108,7 +108,7 @@ fn a_crash_after_a_new_password_leaves_nobody_in() {
     let realm = &server.realm;
     let alice = block_on(realm.people.users.by_login("alice", realm.now()));
     let alice = alice.unwrap().unwrap();
-    let sessions = signet_server::session::list(&*realm.store, &alice.id, realm.now());
+    let sessions = signet_directory::session::list(&*realm.store, &alice.id, realm.now());
     let (_, row) = block_on(sessions).unwrap().remove(0);
     // As after a restart: only what the store says counts.
     let again = block_on(RevocationIndex::load(store, realm.now())).unwrap();

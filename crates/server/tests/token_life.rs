@@ -587,15 +587,15 @@ pub fn a_sweep_removes_what_has_ended_and_nothing_else() {
     assert_eq!(made, 1);
     // The code's own end is not enough: a clock that was forward for a moment must not make it good
     // again.
-    server.pass(signet_server::time::MARGIN);
-    crate::common::block_on(signet_server::tasks::sweep_once(&server.realm));
+    server.pass(signet_realm::time::MARGIN);
+    crate::common::block_on(signet_realm::tasks::sweep_once(&server.realm));
     assert!(
         !crate::common::block_on(server.realm.store.page(Table::Once, None, 9, 0))
             .unwrap()
             .is_empty()
     );
     server.pass(300);
-    crate::common::block_on(signet_server::tasks::sweep_once(&server.realm));
+    crate::common::block_on(signet_realm::tasks::sweep_once(&server.realm));
     assert!(
         crate::common::block_on(server.realm.store.page(Table::Once, None, 9, 0))
             .unwrap()
@@ -721,7 +721,7 @@ fn a_clock_that_was_forward_for_one_sweep_undoes_neither_once_nor_a_revocation()
     let revoke = Call::post("/revoke").basic("service", SECRET);
     revoke.form(&[("token", &access)]).send(&server).expect(200);
     let swept = |server: &Server| {
-        crate::common::block_on(signet_server::tasks::sweep_once(&server.realm));
+        crate::common::block_on(signet_realm::tasks::sweep_once(&server.realm));
     };
     // As far as a step may go that is not noticed before a sweep.
     server.pass(1500);
@@ -732,11 +732,11 @@ fn a_clock_that_was_forward_for_one_sweep_undoes_neither_once_nor_a_revocation()
     // And where something was removed, the server's time does not go back behind it.
     server.pass(86_400);
     swept(&server);
-    let floor = server.realm.now() - signet_server::time::MARGIN;
+    let floor = server.realm.now() - signet_realm::time::MARGIN;
     server.clock.passed.fetch_sub(86_400_000, SeqCst);
     assert_eq!(server.realm.now(), floor);
     token(&server, &redeem(&spent)).expect_error(400, "invalid_grant");
     assert!(!is_active(&server, &access));
-    let kept = crate::common::block_on(signet_server::time::Kept::load(&*server.realm.store, 0));
+    let kept = crate::common::block_on(signet_realm::time::Kept::load(&*server.realm.store, 0));
     assert_eq!(kept.unwrap().unwrap().removed_to, floor);
 }

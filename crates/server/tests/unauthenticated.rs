@@ -27,10 +27,8 @@ use signet_oauth::{
     client::{AuthMethod, Client},
     endpoint::ENDPOINTS,
 };
-use signet_server::{
-    agents::binding,
-    budgets::{Act, TABLE},
-};
+use signet_realm::agents::binding;
+use signet_realm::budgets::{Act, TABLE};
 use signet_store::{Key, Table};
 use std::collections::BTreeSet;
 
@@ -652,13 +650,13 @@ fn who_asks_for_somebodys_mails_from_another_network_leaves_the_person_theirs() 
     // Ten requests of a stranger, as they are counted.
     let elsewhere = "198.51.100.7".parse().unwrap();
     for name in ["typed alice", &*alice] {
-        let kind = signet_server::attempts::Kind::Mail;
+        let kind = signet_realm::attempts::Kind::Mail;
         let budgets = [
             limits.of_account_from(kind, name, elsewhere),
             limits.of_account_in_all(kind, name),
         ];
         for _ in 0..limits.mails {
-            let counted = signet_server::attempts::count_all(store, &budgets, now);
+            let counted = signet_realm::attempts::count_all(store, &budgets, now);
             block_on(counted).unwrap();
         }
     }

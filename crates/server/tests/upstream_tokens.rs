@@ -11,6 +11,7 @@ use crate::common::{
 };
 use crate::providers::{Liar, back, lied_to, sent_away, write};
 use serde_json::{Value, json};
+use signet_admin::sealing::rotate_sealing_key;
 use signet_crypto::Secret;
 use signet_directory::{CredentialKind, CredentialName, passwords::PasswordOptions};
 use signet_jose::jwt::Typ;
@@ -18,7 +19,7 @@ use signet_oauth::{
     client::{AuthMethod, Client},
     provider::{Protocol, Provider},
 };
-use signet_server::{admin::sealing::rotate_sealing_key, keys::SealingFile};
+use signet_registry::keys::SealingFile;
 use signet_store::Table;
 use std::{
     io::{Read, Write},

@@ -12,7 +12,7 @@ use crate::{
 };
 use http::Method;
 use serde_json::json;
-use signet_server::attempts::{self, Kind};
+use signet_realm::attempts::{self, Kind};
 use std::{
     cell::RefCell,
     panic::AssertUnwindSafe,
@@ -324,7 +324,8 @@ const ACTS: &[Act] = &[
     }),
     act("an administrator ends the session", THE_SESSION, |scene| {
         let realm = &scene.world.server.realm;
-        let listed = signet_server::session::list(&*realm.store, &scene.world.user_id, realm.now());
+        let listed =
+            signet_directory::session::list(&*realm.store, &scene.world.user_id, realm.now());
         for (_, row) in block_on(listed).unwrap() {
             let path = format!("users/ALICE/sessions/{}", row.sid);
             scene.admin(Method::DELETE, &path, None);
@@ -354,9 +355,9 @@ const ACTS: &[Act] = &[
             // idle.
             let realm = &scene.world.server.realm;
             let listed =
-                signet_server::session::list(&*realm.store, &scene.world.user_id, realm.now());
+                signet_directory::session::list(&*realm.store, &scene.world.user_id, realm.now());
             for (id, row) in block_on(listed).unwrap() {
-                let ended = signet_server::session::end(&*realm.store, &id, &row, realm.now());
+                let ended = signet_directory::session::end(&*realm.store, &id, &row, realm.now());
                 block_on(ended).unwrap();
             }
         },

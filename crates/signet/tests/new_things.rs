@@ -33,7 +33,7 @@ const EXAMPLES: &[Example] = &[
     Example {
         row: "a token format",
         names: &["AccessTokenFormat::Compact"],
-        users: &["server/registry.rs", "signet/config/model.rs"],
+        users: &["realm/registry.rs", "signet/config/model.rs"],
     },
     Example {
         row: "a grant",
@@ -79,7 +79,7 @@ const EXAMPLES: &[Example] = &[
         row: "an action in the audit trail",
         names: &["LOGOUT"],
         users: &[
-            "server/browser_request.rs",
+            "request/browser_request.rs",
             "server/endpoint/provider_logout.rs",
         ],
     },

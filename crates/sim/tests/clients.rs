@@ -1,7 +1,7 @@
 //! Callers who use single-use values, on any nodes, and remember what they were told.
 //!
 //! What is asked goes through the server's own code: the conditions of a token request through
-//! `once::commit`, mailed codes through `login::one_time_code`.
+//! `single_use::commit`, mailed codes through `login::one_time_code`.
 use crate::{
     executor::NOBODY,
     history::{Asked, Event, State, Told, is_linearizable},
@@ -13,14 +13,12 @@ use signet_crypto::{
     Secret,
     seal::{Keyring, SealingKey},
 };
+use signet_login::journey::one_time_code::{self, Attempt, MailedCodeId, NewCode};
 use signet_oauth::{
     decision::{Retry, SingleUse},
     id::{CodeId, DeviceId, GrantId},
 };
-use signet_server::{
-    login::one_time_code::{self, Attempt, MailedCodeId, NewCode},
-    once::{self, Refusal, SingleUseError, family_key},
-};
+use signet_realm::single_use::{self, Refusal, SingleUseError, family_key};
 use signet_store::{Change, Key, Op, Outcome, Row, Store, StoreError, Table};
 use std::{
     collections::BTreeMap,
@@ -287,7 +285,7 @@ async fn conditions(
         end: FAR,
     });
     let all: Vec<SingleUse> = sent.into_iter().chain([last]).collect();
-    match once::commit(store, &all, Vec::new(), now).await {
+    match single_use::commit(store, &all, Vec::new(), now).await {
         Ok(()) => Ok((Some(Told::Done), None)),
         Err(SingleUseError::Refused(Refusal::DpopProof)) => {
             Ok((Some(Told::Used), Some(Refusal::DpopProof)))

@@ -2,11 +2,6 @@
 //! server knows of the chain before it, list what it begins, and look for revocations once more
 //! before a token is made.
 use super::client_endpoint::ClientRequest;
-use crate::agents::{
-    chain_state::{self, Known},
-    delegation_index::{self, TokenRow},
-    registry,
-};
 use signet_agent::AgentId;
 use signet_jose::base64url;
 use signet_oauth::id::Jti;
@@ -15,6 +10,9 @@ use signet_oauth::{
     decision::Decision,
     error::OAuthError,
 };
+use signet_realm::agents::chain_state::{self, Known};
+use signet_realm::agents::delegation_index::{self, TokenRow};
+use signet_realm::agents::registry;
 use signet_store::{Op, StoreError};
 
 /// A presented chain and what is known of it.

@@ -5,10 +5,6 @@
 //! writes). The signature is the authority; there is no other. Only an agent that the server knows
 //! is heard: bound by a person, registered by an operator, or seen in a chain that was accepted;
 //! what an unknown agent signs concerns nothing here, and would only take room.
-use crate::{
-    agents::{AgentError, registry, statement, statement::Authority},
-    http::{Context, Response, response},
-};
 use http::StatusCode;
 use serde_json::json;
 use signet_agent::{
@@ -23,6 +19,9 @@ use signet_agent::{
 use signet_audit::Action;
 use signet_http::BodyError;
 use signet_oauth::error::{ErrorCode, OAuthError};
+use signet_realm::agents::statement::{self, Authority};
+use signet_realm::agents::{AgentError, registry};
+use signet_request::http::{Context, Response, response};
 
 pub(super) async fn submit(mut context: Context) -> Response {
     if !context.snapshot.settings.agents.enabled {

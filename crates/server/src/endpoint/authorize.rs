@@ -23,20 +23,20 @@ use signet_store::{Change, Key, Op, Outcome, StoreError, Table, moment::at_one_m
 use std::pin::pin;
 
 use super::rules;
-use crate::access::{self, Sought, Wants};
-use crate::browser_request::{BrowserRequest, LoggedIn, error_page, face_of};
-use crate::browser_state;
-use crate::consent;
-use crate::http::{Context, Response};
-use crate::interaction::{self, Goal, Interaction, Page};
-use crate::login::second::{self, StepUp};
-use crate::login::{flow, provider};
-use crate::page::words::{host_of, name_of, scope_lines};
-use crate::page::{
-    self, ClientLinks, ConsentPage, Face, Html, LeavingPage, Onward, ScopeLine, SelectPage,
-};
-use crate::sign_up;
 use signet_audit::{Action, Event};
+use signet_directory::consent;
+use signet_login::journey::second::{self, StepUp};
+use signet_login::journey::{flow, provider};
+use signet_login::sign_up;
+use signet_pages::words::{host_of, name_of, scope_lines};
+use signet_pages::{
+    ClientLinks, ConsentPage, Face, Html, LeavingPage, Onward, ScopeLine, SelectPage,
+};
+use signet_request::access::{self, Sought, Wants};
+use signet_request::browser_request::{BrowserRequest, LoggedIn, error_page, face_of};
+use signet_request::browser_state;
+use signet_request::http::{Context, Response};
+use signet_request::interaction::{self, Goal, Interaction, Page};
 
 /// Longest sealed request that goes on in a URL, in characters: what every browser and proxy
 /// carries.
@@ -70,7 +70,7 @@ pub async fn submit(mut context: Context) -> Response {
     match interaction::seal_resume(&request, &keyring, ends_at) {
         Some(sealed) if sealed.len() <= MAX_RESUME => {
             let url = format!("{}/interaction?request={sealed}", context.base());
-            crate::http::response::redirect(&url)
+            signet_request::http::response::redirect(&url)
         }
         _ => error_page(
             &mut context,
@@ -133,10 +133,10 @@ pub async fn begin(context: Context, request: AuthorizationRequest) -> Response 
 /// What an answer to the client looks like on the wire.
 fn answer(t: &Face, answer: Answer) -> Response {
     match answer {
-        Answer::Redirect(url) => crate::http::response::redirect(&url),
+        Answer::Redirect(url) => signet_request::http::response::redirect(&url),
         Answer::FormPost { action, fields } => {
             let fields: Vec<(&str, &str)> = fields.iter().map(|(n, v)| (*n, v.as_str())).collect();
-            page::form_post(t, &action, &fields).respond(StatusCode::OK)
+            signet_pages::form_post(t, &action, &fields).respond(StatusCode::OK)
         }
     }
 }
@@ -158,7 +158,7 @@ fn error_answer(
     }
     let host = host_of(t, &to.redirect_uri);
     let shown = |onward| {
-        page::leaving(
+        signet_pages::leaving(
             t,
             &LeavingPage {
                 host: &host,
@@ -470,7 +470,7 @@ fn select_page(visit: &BrowserRequest, mut interaction: Interaction, client: &Cl
     let present = visit.present();
     interaction.shown_to = present.map(|present| present.found.row.sid.clone());
     let sealed = visit.seal(&interaction);
-    page::select_account(
+    signet_pages::select_account(
         &visit.face(),
         &SelectPage {
             action: flow::ACTION,
@@ -511,7 +511,7 @@ fn consent_page(
         danger: false,
     }));
     let sealed = visit.seal(&interaction);
-    page::consent(
+    signet_pages::consent(
         &t,
         &ConsentPage {
             action: flow::ACTION,

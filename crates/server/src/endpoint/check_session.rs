@@ -3,10 +3,10 @@
 
 use http::{HeaderValue, StatusCode, header};
 
-use crate::cookie::Cookie;
-use crate::http::{Context, Response, context::path_of, response};
-use crate::page;
-use crate::state::Claim;
+use signet_realm::state::Claim;
+use signet_request::cookie::Cookie;
+use signet_request::http::context::path_of;
+use signet_request::http::{Context, Response, response};
 
 /// GET.
 pub(super) async fn show(context: Context) -> Response {
@@ -16,9 +16,9 @@ pub(super) async fn show(context: Context) -> Response {
     }
     let base = path_of(&context.snapshot.settings.issuer);
     let cookie = Cookie::State.name(context.realm.id());
-    let mut response = response::html(StatusCode::OK, page::check_session(base, &cookie));
+    let mut response = response::html(StatusCode::OK, signet_pages::check_session(base, &cookie));
     let headers = response.headers_mut();
-    let policy = HeaderValue::from_static(page::CHECK_SESSION_POLICY);
+    let policy = HeaderValue::from_static(signet_pages::CHECK_SESSION_POLICY);
     headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     // For pages that load nothing of other sites but what says that it may be.
     headers.insert(

@@ -1,14 +1,6 @@
 //! What the endpoints that clients call directly have in common: the form, the headers that must be
 //! alone, client authentication with its keys, and how an error leaves.
-use super::{rules, upstream_exchange};
-use crate::{
-    attempts::{self, Kind, Refused},
-    budgets::Act,
-    http::{Context, Response, response},
-    once::{self, Refusal, SingleUseError},
-    outbound::Payer,
-    state::Snapshot,
-};
+use super::rules;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use signet_audit::{self as audit, Action, Event};
 use signet_http::PresentedCertificate;
@@ -24,8 +16,17 @@ use signet_oauth::{
     params::Params,
     request::{self, PeerCertificate, Request},
 };
+use signet_realm::attempts::{self, Kind, Refused};
+use signet_realm::budgets::Act;
+use signet_realm::outbound::Payer;
+use signet_realm::single_use::{self, Refusal, SingleUseError};
+use signet_realm::state::Snapshot;
+use signet_request::http::{Context, Response, response};
 use signet_store::{Op, StoreError};
 use std::sync::{Arc, atomic::Ordering::Relaxed};
+
+/// What the audit trail calls the exchange for a token of an identity provider.
+pub(super) const UPSTREAM_EXCHANGE: &str = "upstream-exchange";
 
 /// What is recorded where the store fails.
 const STORE_FAILED: &str = "temporarily_unavailable";
@@ -195,7 +196,7 @@ impl ClientRequest {
         if once.is_empty() && then.is_empty() {
             return Ok(());
         }
-        let refusal = match once::commit(&*realm.store, once, then, self.now()).await {
+        let refusal = match single_use::commit(&*realm.store, once, then, self.now()).await {
             Ok(()) => return Ok(()),
             Err(SingleUseError::Store(error)) => return Err(self.store_failed(&error)),
             Err(SingleUseError::Refused(refusal)) => refusal,
@@ -305,7 +306,7 @@ impl ClientRequest {
             event = event.method(grant_type.as_str());
         }
         if grant::is_upstream(&self.params) {
-            event = event.operation(upstream_exchange::OPERATION);
+            event = event.operation(UPSTREAM_EXCHANGE);
             let named = self.params.all("audience");
             let known = named.iter().find_map(|name| registry.providers.get(name));
             if let Some(known) = known {

@@ -1,8 +1,8 @@
 //! `/compact-keys`: the public keys of compact access tokens. As with the JWKS, keys are listed
 //! well before their first use. They stand in a document of their own because a key serves one
 //! format: no JOSE library may find them.
-use crate::http::{Context, Response, response};
 use http::{HeaderValue, StatusCode, header};
+use signet_request::http::{Context, Response, response};
 
 pub(super) async fn show(context: Context) -> Response {
     let mut answer = response::json(

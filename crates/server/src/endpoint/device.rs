@@ -14,15 +14,15 @@ use signet_oauth::params::Params;
 use signet_oauth::target;
 use signet_store::{Change, Key, Op, Outcome, Row, StoreError, Table};
 
-use crate::access::{self, Entrance, KeptOut, Leave, Sought, Wants};
-use crate::attempts::{self, Budget, Kind, Refused};
-use crate::browser_request::{BrowserRequest, LoggedIn};
-use crate::http::{Context, Response};
-use crate::interaction::{Goal, Interaction, Page};
-use crate::login::{flow, second};
-use crate::page::words::{name_of, scope_lines};
-use crate::page::{self, Notice};
 use signet_audit::{self as audit, Action};
+use signet_login::journey::{flow, second};
+use signet_pages::Notice;
+use signet_pages::words::{name_of, scope_lines};
+use signet_realm::attempts::{self, Budget, Kind, Refused};
+use signet_request::access::{self, Entrance, KeptOut, Leave, Sought, Wants};
+use signet_request::browser_request::{BrowserRequest, LoggedIn};
+use signet_request::http::{Context, Response};
+use signet_request::interaction::{Goal, Interaction, Page};
 
 const UNKNOWN: &str = "device-unknown";
 const TOO_MANY: &str = "login-too-many";
@@ -51,11 +51,15 @@ fn enter(visit: BrowserRequest, code: Option<&str>, notice: Option<Notice>) -> R
     visit.page(html)
 }
 
-fn enter_page(visit: &BrowserRequest, code: Option<&str>, notice: Option<Notice>) -> page::Html {
+fn enter_page(
+    visit: &BrowserRequest,
+    code: Option<&str>,
+    notice: Option<Notice>,
+) -> signet_pages::Html {
     let mut interaction = visit.interaction(Goal::Device(None));
     interaction.page = Page::DeviceEnter;
     let shown = code.map(display_user_code).unwrap_or_default();
-    page::device_enter(
+    signet_pages::device_enter(
         &visit.face(),
         ACTION,
         &visit.seal(&interaction),
@@ -167,7 +171,7 @@ async fn confirm(visit: BrowserRequest, form: &Params) -> Response {
     interaction.shown_to = Some(present.found.row.sid.clone());
     let scope = record.scope.of_person(present.user.admin);
     let t = visit.face();
-    let html = page::device_confirm(
+    let html = signet_pages::device_confirm(
         &t,
         ACTION,
         &visit.seal(&interaction),
@@ -241,7 +245,7 @@ async fn decide(
     match written {
         Ok(true) if !may => visit.error(&authorize::forbidden()),
         Ok(true) => {
-            let html = page::device_done(&visit.face(), allow);
+            let html = signet_pages::device_done(&visit.face(), allow);
             visit.page(html)
         }
         Ok(false) => {

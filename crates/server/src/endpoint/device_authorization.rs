@@ -1,7 +1,5 @@
 //! `/device_authorization` (RFC 8628): a device asks for its codes.
 use super::client_endpoint::ClientRequest;
-use crate::budgets::Act;
-use crate::http::{Context, Response, response};
 use http::StatusCode;
 use signet_audit::{self as audit, Action};
 use signet_oauth::id::DeviceId;
@@ -11,6 +9,8 @@ use signet_oauth::{
     endpoint::EndpointId,
     error::{ErrorCode, OAuthError},
 };
+use signet_realm::budgets::Act;
+use signet_request::http::{Context, Response, response};
 use signet_store::{Change, Key, Op, Outcome, Table};
 use std::sync::Arc;
 

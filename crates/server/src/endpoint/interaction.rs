@@ -4,11 +4,11 @@
 use signet_oauth::params::Params;
 
 use super::authorize;
-use crate::browser_request::{BrowserRequest, error_page};
-use crate::http::{Context, Response};
-use crate::interaction::{Goal, Interaction, Page, open_resume};
-use crate::login::flow::{self, Outcome};
-use crate::waiting_login::{self, Done};
+use signet_login::journey::flow::{self, Outcome};
+use signet_login::waiting_login::{self, Done};
+use signet_request::browser_request::{BrowserRequest, error_page};
+use signet_request::http::{Context, Response};
+use signet_request::interaction::{Goal, Interaction, Page, open_resume};
 
 /// GET: goes on with a request that was posted.
 pub(super) async fn show(mut context: Context) -> Response {
@@ -18,7 +18,7 @@ pub(super) async fn show(mut context: Context) -> Response {
     };
     if let Some(sealed) = params.get("answer") {
         return match BrowserRequest::begin(context).await {
-            Ok(visit) => super::providers::answered(visit, sealed).await,
+            Ok(visit) => follow(super::providers::answered(visit, sealed).await).await,
             Err(response) => response,
         };
     }
@@ -58,10 +58,7 @@ async fn dispatch(visit: BrowserRequest, interaction: Interaction, form: &Params
             authorize::submit_page(visit, interaction, form).await
         }
         (Page::Login | Page::Method | Page::Second | Page::Offer | Page::Provider, _) => {
-            match flow::submit(visit, interaction, form).await {
-                Outcome::Page(response) => response,
-                Outcome::Done(visit, interaction) => go_on(*visit, *interaction).await,
-            }
+            follow(flow::submit(visit, interaction, form).await).await
         }
         (Page::Select | Page::Consent, Goal::Authorize(_)) => {
             authorize::submit_page(visit, interaction, form).await
@@ -71,8 +68,16 @@ async fn dispatch(visit: BrowserRequest, interaction: Interaction, form: &Params
     }
 }
 
+/// A page of the login, or what comes after it.
+async fn follow(outcome: Outcome) -> Response {
+    match outcome {
+        Outcome::Page(response) => response,
+        Outcome::Done(visit, interaction) => go_on(*visit, *interaction).await,
+    }
+}
+
 /// After a login: on to what it was for.
-pub(super) async fn go_on(visit: BrowserRequest, interaction: Interaction) -> Response {
+async fn go_on(visit: BrowserRequest, interaction: Interaction) -> Response {
     match &interaction.goal {
         Goal::Authorize(_) => authorize::proceed(visit, interaction, false).await,
         Goal::Device(user_code) => {

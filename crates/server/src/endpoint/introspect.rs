@@ -1,12 +1,7 @@
 //! `/introspect` (RFC 7662, signed answers of RFC 9701). No store for access tokens, unless a table
 //! of claims says something of their person; one read for refresh tokens.
 use super::client_endpoint::ClientRequest;
-use crate::{
-    access::Entrance,
-    http::{Context, Response, response},
-    issue,
-    once::{Family, family_key},
-};
+use crate::issue;
 use http::{StatusCode, header};
 use signet_audit::Counted;
 use signet_jose::jwt::Typ;
@@ -19,6 +14,9 @@ use signet_oauth::{
     introspect::Introspection,
     mapped_claims::{About, Mapped, Room, mapped},
 };
+use signet_realm::single_use::{Family, family_key};
+use signet_request::access::Entrance;
+use signet_request::http::{Context, Response, response};
 
 const SIGNED: &str = "application/token-introspection+jwt";
 

@@ -1,7 +1,7 @@
 //! `/jwks`: the public keys (RFC 7517). Keys are listed well before their first use, so that a copy
 //! five minutes old is good.
-use crate::http::{Context, Response, response};
 use http::{HeaderValue, StatusCode, header};
+use signet_request::http::{Context, Response, response};
 
 pub(super) async fn show(context: Context) -> Response {
     let mut answer = response::body(

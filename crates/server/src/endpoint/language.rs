@@ -3,10 +3,10 @@
 use signet_texts::Language;
 
 use super::authorize;
-use crate::browser_request::{BrowserRequest, error_page};
-use crate::http::{Context, Response};
-use crate::interaction::{Goal, Interaction};
-use crate::sign_up;
+use signet_login::sign_up;
+use signet_request::browser_request::{BrowserRequest, error_page};
+use signet_request::http::{Context, Response};
+use signet_request::interaction::{Goal, Interaction};
 
 /// POST.
 pub(super) async fn submit(mut context: Context) -> Response {

@@ -3,13 +3,13 @@
 use signet_oauth::logout::logout;
 use signet_oauth::params::Params;
 
-use crate::browser_request::{BrowserRequest, error_page};
-use crate::front_channel_logout;
-use crate::http::{Context, Response};
-use crate::interaction::{Goal, Page};
-use crate::login::provider;
-use crate::page::words::{host_of, name_of};
-use crate::page::{self, LogoutFrame, LogoutOnward};
+use signet_login::journey::provider;
+use signet_pages::words::{host_of, name_of};
+use signet_pages::{LogoutFrame, LogoutOnward};
+use signet_request::browser_request::{BrowserRequest, error_page};
+use signet_request::front_channel_logout;
+use signet_request::http::{Context, Response};
+use signet_request::interaction::{Goal, Page};
 
 /// GET, and a POST of a client.
 pub(super) async fn show(mut context: Context) -> Response {
@@ -41,7 +41,7 @@ pub(super) async fn submit(mut context: Context) -> Response {
             .filter_map(|name| Some((name, form.get(name)?)))
             .collect();
         url = signet_oauth::authorize::response::with_query(&url, &fields);
-        return crate::http::response::redirect(&url);
+        return signet_request::http::response::redirect(&url);
     }
     let visit = match BrowserRequest::begin(context).await {
         Ok(visit) => visit,
@@ -58,7 +58,7 @@ pub(super) async fn submit(mut context: Context) -> Response {
         None => true,
     };
     if form.get("decision") != Some("allow") || !same {
-        let html = page::stayed(&visit.face());
+        let html = signet_pages::stayed(&visit.face());
         return visit.page(html);
     }
     // The page has said where it goes.
@@ -94,7 +94,7 @@ async fn request(context: Context, params: &Params) -> Response {
     interaction.shown_to = Some(present.found.row.sid.clone());
     let client = decided.client_id.as_deref();
     let client = client.and_then(|id| snapshot.registry.clients.get(id));
-    let html = page::logout_confirm(
+    let html = signet_pages::logout_confirm(
         &t,
         "logout",
         &visit.seal(&interaction),
@@ -162,10 +162,10 @@ fn gone(
                 true => LogoutOnward::Go(&host, url),
                 false => LogoutOnward::Link(&host, url),
             };
-            visit.page(page::signed_out(&t, onward, frames))
+            visit.page(signet_pages::signed_out(&t, onward, frames))
         }
         None => {
-            let html = page::signed_out(&visit.face(), LogoutOnward::Stay, frames);
+            let html = signet_pages::signed_out(&visit.face(), LogoutOnward::Stay, frames);
             visit.page(html)
         }
     }

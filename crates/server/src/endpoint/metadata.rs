@@ -1,6 +1,6 @@
 //! The two metadata documents (RFC 8414, OpenID Connect Discovery), rendered once per snapshot.
-use crate::http::{Context, Response, response};
 use http::{HeaderValue, StatusCode, header};
+use signet_request::http::{Context, Response, response};
 
 pub(super) async fn show(context: Context) -> Response {
     let mut answer = response::json(StatusCode::OK, context.snapshot.documents.metadata.clone());

@@ -26,11 +26,12 @@ mod token;
 mod upstream_exchange;
 mod userinfo;
 
-use crate::admin::PersonExport;
-use crate::http::{RouteFacts, Router};
-use crate::login::link;
-use crate::{account, deletion, invitation, keep_account, recover, sign_up};
+use signet_admin::PersonExport;
+use signet_login::journey::link;
+use signet_login::{account, invitation, keep_account, recover, sign_up};
 use signet_oauth::endpoint::{ENDPOINTS, Endpoint, EndpointId, Method};
+use signet_realm::deletion;
+use signet_request::http::{RouteFacts, Router};
 
 /// Adds every endpoint of the protocol's table: its path, methods, CORS and mTLS alias come from
 /// there.

@@ -1,11 +1,11 @@
 //! `/par` (RFC 9126): the request itself comes back sealed, as a `request_uri`.
 use super::client_endpoint::ClientRequest;
-use crate::budgets::Act;
-use crate::http::{Context, Response, response};
 use http::StatusCode;
 use signet_audit::Action;
 use signet_oauth::id::PushedId;
 use signet_oauth::{client::Client, dpop_policy, endpoint::EndpointId, error::OAuthError, par};
+use signet_realm::budgets::Act;
+use signet_request::http::{Context, Response, response};
 use std::sync::Arc;
 
 pub(super) async fn handle(context: Context) -> Response {

@@ -5,19 +5,13 @@
 //! guesses count as they do on the login page, and the audit trail has one record of it. The body
 //! is JSON, so no page of another site can send it unasked.
 use super::client_endpoint::store_failed;
-use crate::{
-    access::{self, Entrance, KeptOut, Leave, Owed, Sought, Wants},
-    browser_request::BrowserRequest,
-    http::{Context, Response, response},
-    issue,
-    login::{Failure, flow, password, second, totp},
-    metrics,
-    revoked::Index,
-};
+use crate::issue;
 use http::{HeaderValue, StatusCode, header};
 use serde::Deserialize;
 use signet_audit::Action;
 use signet_directory::User;
+use signet_login::failure::Failure;
+use signet_login::journey::{flow, password, second, totp};
 use signet_oauth::{
     authorize, command_line,
     decision::Issue,
@@ -27,6 +21,11 @@ use signet_oauth::{
     scope::{self, ScopeSet},
     target,
 };
+use signet_realm::metrics;
+use signet_realm::revoked::Index;
+use signet_request::access::{self, Entrance, KeptOut, Leave, Owed, Sought, Wants};
+use signet_request::browser_request::BrowserRequest;
+use signet_request::http::{Context, Response, response};
 use signet_texts::Language;
 
 const METHOD: &str = password::METHOD.name;

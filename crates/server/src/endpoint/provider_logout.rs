@@ -8,11 +8,11 @@ use signet_oauth::provider::{Protocol, Provider};
 use signet_store::{Change, Key, Op, StoreError, Table};
 use signet_verify::jose::Value;
 
-use crate::http::{Context, Response, response};
-use crate::session;
-use crate::upstream::{Asking, Trouble};
-use crate::upstream_tokens;
 use signet_audit::Action;
+use signet_directory::session;
+use signet_federation::upstream::{Asking, Trouble};
+use signet_federation::upstream_tokens;
+use signet_request::http::{Context, Response, response};
 
 /// How long a logout token's `jti` is remembered, seconds: longer than one is good for.
 const REMEMBERED: u64 = 3600;

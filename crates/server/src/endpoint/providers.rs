@@ -10,11 +10,10 @@ use signet_jose::base64url;
 use signet_oauth::error::OAuthError;
 use signet_oauth::params::Params;
 
-use super::interaction::go_on;
-use crate::browser_request::{BrowserRequest, error_page};
-use crate::http::{Context, Response, response};
-use crate::login::flow::Outcome;
-use crate::login::provider::arrive;
+use signet_login::journey::flow::Outcome;
+use signet_login::journey::provider::arrive;
+use signet_request::browser_request::{BrowserRequest, error_page};
+use signet_request::http::{Context, Response, response};
 
 const ANSWER: Purpose = Purpose::Other("provider-answer");
 /// How long an answer may be on its way to the GET that goes on with it, seconds.
@@ -73,13 +72,10 @@ fn on(mut context: Context, params: &Params) -> Response {
 }
 
 /// An answer that has come to `/interaction`.
-pub(super) async fn answered(visit: BrowserRequest, sealed: &str) -> Response {
-    let Some((provider, params)) = opened(&visit, sealed) else {
-        return visit.start_again();
-    };
-    match Box::pin(arrive::arrive(visit, &provider, &params)).await {
-        Outcome::Page(response) => response,
-        Outcome::Done(visit, interaction) => go_on(*visit, *interaction).await,
+pub(super) async fn answered(visit: BrowserRequest, sealed: &str) -> Outcome {
+    match opened(&visit, sealed) {
+        Some((provider, params)) => Box::pin(arrive::arrive(visit, &provider, &params)).await,
+        None => Outcome::Page(visit.start_again()),
     }
 }
 

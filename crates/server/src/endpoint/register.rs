@@ -1,10 +1,5 @@
 //! `/register` (RFC 7591, OpenID Connect Registration) and `/register/{client_id}` (RFC 7592).
 use super::client_endpoint::store_failed;
-use crate::{
-    budgets::Act,
-    http::{Context, Response, response},
-    registry::RegistryError,
-};
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header};
 use signet_audit::{Action, with_record};
@@ -21,7 +16,10 @@ use signet_oauth::{
         sector_identifier_uri, update,
     },
 };
+use signet_realm::budgets::Act;
+use signet_realm::registry::RegistryError;
 use signet_registry::kinds::RecordKind;
+use signet_request::http::{Context, Response, response};
 use std::sync::Arc;
 
 /// How long a client that registered itself is kept unless it is used, in seconds.

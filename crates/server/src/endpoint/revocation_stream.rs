@@ -21,11 +21,6 @@
 //! The stream ends when the client's record changes, when the reader is too slow, when the node may
 //! not speak for the cluster any more, and when the server stops.
 use super::client_endpoint::ClientRequest;
-use crate::{
-    http::{Context, Response, response},
-    state::{Claim, Mute, Realm},
-    streams::{Acknowledged, StreamId},
-};
 use bytes::Bytes;
 use http::StatusCode;
 use signet_audit::Action;
@@ -36,6 +31,9 @@ use signet_oauth::{
     error::{ErrorCode, OAuthError},
     scope::REVOCATIONS,
 };
+use signet_realm::state::{Claim, Mute, Realm};
+use signet_realm::streams::{Acknowledged, StreamId};
+use signet_request::http::{Context, Response, response};
 use signet_revocation::{Line, Member};
 use signet_store::{Behind, Feed, NodeId, Revoked, StoreError};
 use std::{

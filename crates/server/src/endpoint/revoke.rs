@@ -3,7 +3,6 @@
 //! RFC 7009 section 2.2 answers 200 to whatever revokes nothing, and public clients need no secret:
 //! what revokes nothing, or what is revoked already, writes nothing and is counted.
 use super::client_endpoint::ClientRequest;
-use crate::http::{Context, Response, response};
 use http::StatusCode;
 use signet_audit::Action;
 use signet_oauth::{
@@ -11,6 +10,7 @@ use signet_oauth::{
     error::OAuthError,
     revoke::{self, Revocation},
 };
+use signet_request::http::{Context, Response, response};
 use signet_store::Subject;
 
 pub(super) async fn handle(context: Context) -> Response {

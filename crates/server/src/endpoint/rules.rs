@@ -1,6 +1,7 @@
 //! What the rules may look at: one snapshot, one moment.
-use crate::{http::Context, revoked::Index};
 use signet_oauth::request;
+use signet_realm::revoked::Index;
+use signet_request::http::Context;
 
 /// Calls `decide` with the rules' view of this request's snapshot. The borrowed parts live here:
 /// nothing is shared that could change meanwhile.

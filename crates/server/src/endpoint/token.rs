@@ -4,16 +4,12 @@
 //!
 //! `client_credentials` with a secret takes no lock, asks no store and parses no JSON.
 use super::{agent_chain::Chain, client_endpoint::ClientRequest, upstream_exchange};
-use crate::{
-    access,
-    grants::{self, GrantRow},
-    http::{Context, Response, response},
-    issue, logout_notice, session,
-    state::Claim,
-};
+use crate::issue;
 use http::StatusCode;
 use signet_audit::{self as audit, Action, Event};
 use signet_directory::User;
+use signet_directory::grants::{self, GrantRow};
+use signet_directory::{logout_notice, session};
 use signet_oauth::id::GrantId;
 use signet_oauth::id::{DeviceId, Jti};
 use signet_oauth::{
@@ -25,6 +21,9 @@ use signet_oauth::{
     grant,
     token::{self, LookedUp},
 };
+use signet_realm::state::Claim;
+use signet_request::access;
+use signet_request::http::{Context, Response, response};
 use signet_store::{Change, Key, Op, Row, Table, moment::at_one_moment};
 use std::{
     future::poll_fn,

@@ -1,14 +1,11 @@
 //! `/token`, where a client exchanges a person's access token for one of an identity provider
 //! (RFC 8693). The rules are those of `signet_oauth::grant`; the provider is asked for the token
-//! with the refresh token that is kept of the person ([`crate::upstream_tokens`]).
-use super::client_endpoint::ClientRequest;
-use crate::{
-    access::{self, Entrance, Leave, Power},
-    upstream::{Tokens, Trouble},
-    upstream_tokens::{Exchange, NotExchanged},
-};
+//! with the refresh token that is kept of the person ([`signet_federation::upstream_tokens`]).
+use super::client_endpoint::{ClientRequest, UPSTREAM_EXCHANGE};
 use signet_audit::{Action, Event};
 use signet_directory::User;
+use signet_federation::upstream::{Tokens, Trouble};
+use signet_federation::upstream_tokens::{Exchange, NotExchanged};
 use signet_jose::json::Writer;
 use signet_oauth::{
     client::GrantType,
@@ -18,10 +15,8 @@ use signet_oauth::{
     id::GrantId,
     token,
 };
+use signet_request::access::{self, Entrance, Leave, Power};
 use std::sync::Arc;
-
-/// What the audit trail calls it.
-pub(super) const OPERATION: &str = "upstream-exchange";
 
 pub(super) async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
     let exchange = decide(call).await?;
@@ -104,7 +99,7 @@ fn issued<'a>(call: &'a ClientRequest, exchange: &'a UpstreamExchange) -> Event<
     let event = call
         .context
         .event(Action::TOKEN)
-        .operation(OPERATION)
+        .operation(UPSTREAM_EXCHANGE)
         .method(GrantType::TokenExchange.as_str())
         .subject(&subject.sub)
         .client(&exchange.client_id)

@@ -1,11 +1,7 @@
 //! `/userinfo` (OpenID Connect Core section 5.3): a protected resource. The token comes in the
 //! header or in a form body, never in the query.
 use super::client_endpoint::ClientRequest;
-use crate::{
-    access::{self, Entrance, Sought, Wants},
-    http::{Context, Response, response},
-    issue,
-};
+use crate::issue;
 use http::{Method, StatusCode};
 use signet_audit::Counted;
 use signet_jose::{
@@ -25,6 +21,8 @@ use signet_oauth::{
     request,
     userinfo::{require_audience, require_openid, userinfo_payload},
 };
+use signet_request::access::{self, Entrance, Sought, Wants};
+use signet_request::http::{Context, Response, response};
 
 pub(super) async fn handle(mut context: Context) -> Response {
     let has_form = context.method == Method::POST

@@ -86,7 +86,7 @@ fn one_identity_belongs_to_one_user() {
         let mut won = 0;
         for user in ["one", "two", "three"] {
             let bound =
-                signet_server::agents::binding::bind(store, user, &root.document, world.now());
+                signet_realm::agents::binding::bind(store, user, &root.document, world.now());
             won += usize::from(bound.await.is_ok());
         }
         won
@@ -161,7 +161,7 @@ fn binding_needs_a_fresh_login_and_the_session_that_the_page_was_shown_to() {
         .press(&page, "bind-agent", &[("proof", &shown)])
         .expect("name=\"password\"");
     let store = &*world.server.realm.store;
-    let bound = signet_server::agents::binding::get(store, root.document.id(), world.now());
+    let bound = signet_realm::agents::binding::get(store, root.document.id(), world.now());
     assert_eq!(crate::common::block_on(bound).unwrap(), None);
 }
 

@@ -57,7 +57,7 @@ fn a_revocation_counts_before_the_grant_was_ever_seen() {
 #[test]
 fn revocations_of_what_was_never_seen_have_a_bound_for_each_agent_and_an_end() {
     use signet_agent::Hash;
-    use signet_server::agents::statement::{MAX_UNSEEN, UNSEEN_LIFETIME, revocations};
+    use signet_realm::agents::statement::{MAX_UNSEEN, UNSEEN_LIFETIME, revocations};
     let world = World::new();
     let unseen = |n: usize| {
         let mut id = [0; 32];
@@ -124,7 +124,7 @@ fn a_declaration_may_last_for_as_long_as_a_number_goes() {
     world.state(&text).expect(200);
     let store = &*world.server.realm.store;
     let bob = world.bob.document.id();
-    let kept = signet_server::agents::statement::declarations(store, bob, world.now());
+    let kept = signet_realm::agents::statement::declarations(store, bob, world.now());
     assert_eq!(block_on(kept).unwrap().len(), 1);
 }
 

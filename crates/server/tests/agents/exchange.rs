@@ -675,7 +675,7 @@ fn a_rotated_holder_shows_the_document_that_continues_its_history() {
         .ask(&shown.to_text(), Some(&world.key), &[])
         .expect(200);
     // From now on the server knows: who was given up as compromised stays so, whatever is shown.
-    let known = block_on(signet_server::agents::registry::get(
+    let known = block_on(signet_realm::agents::registry::get(
         &*world.server.realm.store,
         rotated.id(),
         world.now(),

@@ -4,7 +4,8 @@ use super::{
     Server,
     client::{Call, Reply, escape},
 };
-use signet_server::{cookie::Cookie, state::RealmId};
+use signet_realm::state::RealmId;
+use signet_request::cookie::Cookie;
 use std::collections::BTreeMap;
 
 /// Its own cookies, and nothing else.

@@ -8,7 +8,7 @@ use signet_cluster::{
     spread::{Believe, BoxFuture, Receipt, Tell},
 };
 use signet_crypto::{Clock, seal::SealingKey};
-use signet_server::state::Realm;
+use signet_realm::state::Realm;
 use signet_store::{MemoryStore, Store};
 use std::{
     sync::{Arc, Mutex, Weak},

@@ -25,16 +25,15 @@ use signet_http::{
 use signet_oauth::{
     client::*, redirect_uri::RedirectUri, registry::Registry, scope::ScopeSet, settings::Settings,
 };
-use signet_server::{
-    delta::{Configuration, Delta},
-    http::{Router, service::Service},
-    keys::{self, KeyKind, Moment, SealingFile, SigningKeys},
-    nodes::{Nodes, SingleNode},
-    outbound::OutboundOptions,
-    scribe::Scribe,
-    state::{Host, HostParts, Partition, Parts, Policy, Realm, RealmId, Replica},
-    user_services::UserServiceOptions,
-};
+use signet_realm::nodes::{Nodes, SingleNode};
+use signet_realm::outbound::OutboundOptions;
+use signet_realm::state::{Host, HostParts, Partition, Parts, Policy, Realm, RealmId, Replica};
+use signet_realm::user_services::UserServiceOptions;
+use signet_registry::delta::{Configuration, Delta};
+use signet_registry::keys::{self, KeyKind, Moment, SealingFile, SigningKeys};
+use signet_registry::scribe::Scribe;
+use signet_request::http::Router;
+use signet_request::http::service::Service;
 use signet_store::{MemoryStore, NodeId, RevocationIndex, Store};
 use std::{
     net::SocketAddr,

@@ -1,8 +1,8 @@
 //! A node of several, as far as the server sees them.
-use signet_server::{
-    nodes::{Confirmation, Invitation, Node, Nodes, NodesError, NodesFuture, Standing, SyncState},
-    streams::Acknowledged,
+use signet_realm::nodes::{
+    Confirmation, Invitation, Node, Nodes, NodesError, NodesFuture, Standing, SyncState,
 };
+use signet_realm::streams::Acknowledged;
 use signet_store::NodeId;
 use std::{
     future::{Future, ready},

@@ -3,7 +3,8 @@ use super::{Server, Setup, block_on, browser::with};
 use signet_crypto::password::{Cost, hash};
 use signet_directory::passwords::PasswordOptions;
 use signet_directory::{NewUser, User};
-use signet_server::{mail::Mailer, user_services::UserServiceOptions};
+use signet_mail::Mailer;
+use signet_realm::user_services::UserServiceOptions;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 

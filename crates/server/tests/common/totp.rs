@@ -1,6 +1,6 @@
 //! A code app, and what a test reads of a page.
 use super::Server;
-use signet_server::login::totp;
+use signet_login::journey::totp;
 
 /// The app: the secret as bytes.
 pub struct App(pub Vec<u8>);

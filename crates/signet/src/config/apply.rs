@@ -16,7 +16,7 @@ use signet_oauth::{
     scope::ScopeSet,
     settings::{Settings, StepUp},
 };
-use signet_server::{attempts, state};
+use signet_realm::{attempts, state};
 
 use super::{
     clients::client,

@@ -10,7 +10,7 @@ use std::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 use signet_oauth::settings::{RegistrationSettings, Settings};
-use signet_server::rules::RuleForm;
+use signet_registry::rules::RuleForm;
 
 use super::{duration::Duration, passkeys::Passkeys, secret::SecretRef, sign_up::SignUp};
 
@@ -443,7 +443,7 @@ impl Config {
 
 impl Default for Keys {
     fn default() -> Self {
-        let life = signet_server::keys::Policy::default();
+        let life = signet_registry::keys::Policy::default();
         Keys {
             algorithms: [
                 "ES256",
@@ -745,7 +745,7 @@ pub struct LoginLimits {
 
 impl Default for LoginLimits {
     fn default() -> Self {
-        let limits = signet_server::attempts::Limits::default();
+        let limits = signet_realm::attempts::Limits::default();
         LoginLimits {
             window: Duration(limits.window),
             per_account: limits.account,

@@ -2,9 +2,9 @@
 
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
+use signet_admin::declared_provider;
 use signet_crypto::{Secret, seal::Keyring};
 use signet_oauth::provider::{MAX_PROVIDERS, Provider, Providers};
-use signet_server::admin::declared_provider;
 
 use super::{
     apply::Faults,
@@ -128,7 +128,7 @@ mod tests {
         let corp = providers.get("corp").unwrap();
         assert!(corp.trust_email && !format!("{corp:?}").contains("the secret itself"));
         assert_eq!((corp.groups.len(), &*corp.domains[0]), (1, "corp.example"));
-        let opened = signet_server::providers::open_secret(&keyring, corp).unwrap();
+        let opened = signet_realm::providers::open_secret(&keyring, corp).unwrap();
         assert_eq!(opened.expose(), "the secret itself");
         assert_eq!(providers.get("hub").unwrap().issuer, "https://gitlab.com");
     }

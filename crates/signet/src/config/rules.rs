@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use signet_oauth::access_rules::{MAX_RULES, Rules};
-use signet_server::rules::check_classes;
+use signet_registry::rules::check_classes;
 
 use super::{apply::Faults, model::Config};
 

@@ -28,10 +28,9 @@ use signet_audit::Audit;
 use signet_cluster::join::Token;
 use signet_crypto::Clock;
 use signet_http::listener::{self, Running};
-use signet_server::{
-    http::{Router, service::Service},
-    tasks,
-};
+use signet_realm::tasks;
+use signet_request::http::Router;
+use signet_request::http::service::Service;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
@@ -209,7 +208,7 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
     tokio::spawn(level.budget.clone().tell());
     tokio::spawn(tasks::sweep(realm.clone(), SWEEP_EVERY));
     tokio::spawn(parts::keep_keys(realm.clone()));
-    tokio::spawn(signet_server::logout_notices::deliver(realm.clone()));
+    tokio::spawn(signet_realm::logout_notices::deliver(realm.clone()));
     if let Some(dev) = &mut dev {
         confirm(dev, address, &cluster).await?;
         greet(dev);

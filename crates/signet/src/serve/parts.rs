@@ -9,19 +9,16 @@ use signet_crypto::{
     seal::{Keyring, Purpose},
 };
 use signet_directory::{Local, NewUser, Profile, UserError, passwords::PasswordOptions};
+use signet_mail::{Mailer, SmtpOptions, SmtpSecurity};
 use signet_oauth::{command_line, registry::Registry};
-use signet_server::{
-    delta::Configuration,
-    keys::{self, KeyKind, Moment, SealingFile, SigningKeys},
-    mail::{Mailer, SmtpOptions, SmtpSecurity},
-    outbound::OutboundOptions,
-    registry,
-    scribe::Scribe,
-    state::{Host, HostParts, Partition, Parts, Realm, RealmId, Replica},
-    tasks,
-    time::Kept,
-    user_services::UserServiceOptions,
-};
+use signet_realm::outbound::OutboundOptions;
+use signet_realm::state::{Host, HostParts, Partition, Parts, Realm, RealmId, Replica};
+use signet_realm::time::Kept;
+use signet_realm::user_services::UserServiceOptions;
+use signet_realm::{registry, tasks};
+use signet_registry::delta::Configuration;
+use signet_registry::keys::{self, KeyKind, Moment, SealingFile, SigningKeys};
+use signet_registry::scribe::Scribe;
 use signet_store::{
     Engine, EngineError, MovableStore, NodeId, PostgresStore, RevocationIndex, Store, StoreError,
     postgres::{Behind, PostgresError},

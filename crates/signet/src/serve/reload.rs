@@ -10,10 +10,8 @@ use signet_audit::{Action, Event};
 use signet_crypto::seal::Purpose;
 use signet_http::tls::Tls;
 use signet_oauth::registry::Registry;
-use signet_server::{
-    delta::{Configuration, Delta},
-    state::Realm,
-};
+use signet_realm::state::Realm;
+use signet_registry::delta::{Configuration, Delta};
 
 use super::{fixed_files::FixedFiles, sockets};
 use crate::{

@@ -6,10 +6,10 @@ use std::{path::PathBuf, sync::Arc, time::SystemTime};
 use clap::Args;
 use http::Method;
 use serde_json::{Map, Value, json};
+use signet_admin::USERS;
 use signet_audit::{self as audit, Action, Event};
 use signet_crypto::{Secret, password};
 use signet_directory::{Local, NewUser, PasswordOf, PasswordPolicy, Profile, UserError};
-use signet_server::admin::USERS;
 use signet_store::{Engine, EngineError, OpenError, Store};
 
 use crate::{

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use http::Method;
 use serde_json::{Value, json};
-use signet_server::admin::AGENTS;
+use signet_admin::AGENTS;
 
 use super::{
     noun::{self, Leave, Paging},

@@ -3,8 +3,8 @@
 use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::{Map, Value};
+use signet_admin::CLIENTS;
 use signet_oauth::scope::ADMIN;
-use signet_server::admin::CLIENTS;
 
 use super::{
     connect::KindArguments,

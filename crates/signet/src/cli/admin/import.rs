@@ -12,7 +12,7 @@ use std::{
 
 use http::Method;
 use serde_json::{Map, Value, json};
-use signet_server::admin::MAX_IMPORTED;
+use signet_admin::MAX_IMPORTED;
 
 use crate::{
     admin_client::{Session, Target},

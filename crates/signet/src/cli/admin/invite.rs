@@ -4,7 +4,7 @@
 use clap::Args;
 use http::Method;
 use serde_json::{Map, Value, json};
-use signet_server::admin::USERS;
+use signet_admin::USERS;
 
 use super::user;
 use crate::{

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use http::Method;
 use serde_json::{Value, json};
+use signet_admin::NODES;
 use signet_consensus::ConsensusError;
-use signet_server::admin::NODES;
 use signet_store::{sqlite, sqlite::DATABASE_FILE};
 
 use super::noun::{self, Leave, Paging};

@@ -4,7 +4,7 @@
 use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::{Map, Value};
-use signet_server::admin::{CLIENTS, KEYS, Noun, RESOURCES, SCOPES};
+use signet_admin::{CLIENTS, KEYS, Noun, RESOURCES, SCOPES};
 
 use super::fields::{self, Field};
 use crate::{

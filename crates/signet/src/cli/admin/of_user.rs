@@ -4,7 +4,7 @@
 use clap::Subcommand;
 use http::Method;
 use serde_json::Value;
-use signet_server::admin::{GRANTS, LOGOUTS, Noun, SESSIONS};
+use signet_admin::{GRANTS, LOGOUTS, Noun, SESSIONS};
 
 use super::{
     noun::{self, Paging},

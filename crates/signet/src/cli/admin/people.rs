@@ -3,7 +3,7 @@
 use clap::{Subcommand, ValueEnum};
 use http::Method;
 use serde_json::{Value, json};
-use signet_server::admin::{ATTRIBUTES, GROUPS, Noun, ROLES, USERS};
+use signet_admin::{ATTRIBUTES, GROUPS, Noun, ROLES, USERS};
 
 use super::{
     fields::Field,

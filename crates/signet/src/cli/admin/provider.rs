@@ -5,7 +5,7 @@ use std::{io::Read, path::PathBuf};
 use clap::Subcommand;
 use http::Method;
 use serde_json::{Map, Value};
-use signet_server::admin::PROVIDERS;
+use signet_admin::PROVIDERS;
 
 use super::{
     fields::{self, Field},

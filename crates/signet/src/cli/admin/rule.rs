@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use clap::{Args, Subcommand, ValueEnum};
 use http::Method;
 use serde_json::{Value, json};
-use signet_server::admin::{EXPLAIN, RULES};
+use signet_admin::{EXPLAIN, RULES};
 
 use super::{
     fields::Field,

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use http::Method;
 use serde_json::{Map, Value, json};
+use signet_admin::USERS;
 use signet_crypto::Secret;
-use signet_server::admin::USERS;
 
 use super::{
     add::{self, Add},

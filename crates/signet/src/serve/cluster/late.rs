@@ -8,7 +8,7 @@ use signet_cluster::{
     spread::{Alone, Believe, BoxFuture, Receipt, Spread, Tell},
 };
 use signet_crypto::Clock;
-use signet_server::state::Realm;
+use signet_realm::state::Realm;
 use signet_store::NodeId;
 
 /// The realm's way to the other nodes, and theirs to it.

@@ -7,7 +7,7 @@ use signet_cluster::{
     spread::Status,
 };
 use signet_consensus::{self as consensus, Role};
-use signet_server::nodes::{Figures, Node, NodeRole, NodeState, StoreFigures, SyncState};
+use signet_realm::nodes::{Figures, Node, NodeRole, NodeState, StoreFigures, SyncState};
 use signet_store::{NodeId, sqlite::DATABASE_FILE};
 use std::path::Path;
 

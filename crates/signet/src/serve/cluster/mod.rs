@@ -43,7 +43,9 @@ use signet_cluster::{
 };
 use signet_consensus::{Member, ReplicatedStore};
 use signet_crypto::Clock;
-use signet_server::{nodes::NodesError, state::Realm, tasks};
+use signet_realm::nodes::NodesError;
+use signet_realm::state::Realm;
+use signet_realm::tasks;
 use signet_store::{Engine, MovableStore, NodeId, SqliteStore, Store, sqlite};
 use tokio::sync::OnceCell;
 

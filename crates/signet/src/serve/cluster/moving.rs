@@ -11,11 +11,9 @@ use std::{
 };
 
 use signet_crypto::Clock;
-use signet_server::{
-    nodes::{MoveState, NodesError, StoreMove},
-    state::Realm,
-    tasks,
-};
+use signet_realm::nodes::{MoveState, NodesError, StoreMove};
+use signet_realm::state::Realm;
+use signet_realm::tasks;
 use signet_store::{
     Change, Destination, Engine, MovableStore, MoveError, MoveProgress, Op, Phase, PostgresStore,
     Seal, SealFuture, SqliteStore, Store, StoreError, arriving_key, moved_key, postgres::Behind,

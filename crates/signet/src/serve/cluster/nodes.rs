@@ -4,10 +4,10 @@ use std::{future::Future, pin::Pin, time::Duration};
 
 use signet_cluster::join::ClusterError;
 use signet_consensus::Role;
-use signet_server::{
-    nodes::{Confirmation, Invitation, Node, Nodes, NodesError, NodesFuture, Standing, StoreMove},
-    streams::Acknowledged,
+use signet_realm::nodes::{
+    Confirmation, Invitation, Node, Nodes, NodesError, NodesFuture, Standing, StoreMove,
 };
+use signet_realm::streams::Acknowledged;
 use signet_store::NodeId;
 
 use super::{

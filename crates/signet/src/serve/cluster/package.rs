@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use signet_cluster::hlc::MAX_AHEAD_MS;
-use signet_server::keys::SEALING_FILE;
+use signet_registry::keys::SEALING_FILE;
 
 use super::ClusterOptions;
 use crate::{

@@ -11,7 +11,8 @@ use signet_cluster::{
     transport::{CallError, Caller, Serve},
 };
 use signet_crypto::Secret;
-use signet_server::{keys::ShareSealingKeys, state::Realm};
+use signet_realm::state::Realm;
+use signet_registry::keys::ShareSealingKeys;
 use signet_store::NodeId;
 
 use super::{late::Heard, service_ids::SEALING};

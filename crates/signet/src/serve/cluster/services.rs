@@ -16,7 +16,7 @@ use signet_cluster::{
 };
 use signet_consensus::{CallFuture, Member, Network, NetworkError, ReplicatedStore};
 use signet_crypto::Clock;
-use signet_server::streams;
+use signet_realm::streams;
 use signet_store::{NodeId, Store};
 
 use super::{

@@ -8,7 +8,8 @@ use signet_cluster::{
     spread::BoxFuture,
     transport::{Caller, Serve},
 };
-use signet_server::{budgets::spent, state::Realm};
+use signet_realm::budgets::spent;
+use signet_realm::state::Realm;
 use signet_store::NodeId;
 
 use super::{late::Heard, service_ids::SPENT};

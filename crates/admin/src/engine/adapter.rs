@@ -1,0 +1,91 @@
+//! The admin API over HTTP: a request is read into an operation's input, and its output is
+//! answered.
+use crate::engine::caller::{Acting, Admin, DPOP};
+use crate::engine::facts::{Described, Facts};
+use crate::engine::input::{self, Input};
+use crate::engine::operation::Operation;
+use crate::engine::output::{Output, Reply};
+use crate::engine::problem::Problem;
+use http::{HeaderName, HeaderValue};
+use schemars::SchemaGenerator;
+use signet_audit::Action;
+use signet_oauth::dpop_policy::new_nonce;
+use signet_request::http::{Context, Response};
+use std::pin::Pin;
+use std::sync::Arc;
+
+const DPOP_NONCE: HeaderName = HeaderName::from_static("dpop-nonce");
+
+/// A row without its types, as the routes and the document take it.
+pub(crate) trait Row: Sync {
+    fn facts(&self) -> &Facts;
+    fn describe(&self, generator: &mut SchemaGenerator) -> Described;
+    /// Answers a request of HTTP.
+    fn serve(&'static self, context: Context) -> Pin<Box<dyn Future<Output = Response> + Send>>;
+}
+
+impl<I: Input, O: Output> Row for Operation<I, O> {
+    fn facts(&self) -> &Facts {
+        Operation::facts(self)
+    }
+
+    fn describe(&self, generator: &mut SchemaGenerator) -> Described {
+        let mut described = Described::default();
+        I::describe(&mut described, generator);
+        described.status = O::STATUS;
+        described.response = O::schema(generator);
+        described
+    }
+
+    fn serve(&'static self, context: Context) -> Pin<Box<dyn Future<Output = Response> + Send>> {
+        Box::pin(serve(self, context))
+    }
+}
+
+/// Authorizes, reads, performs and answers.
+async fn serve<I: Input, O: Output>(
+    operation: &'static Operation<I, O>,
+    context: Context,
+) -> Response {
+    let facts = operation.facts();
+    // RFC 9449 section 8.2: who proves possession is told the next nonce, also with a refusal.
+    let nonce = (context.headers.contains_key(DPOP)
+        && context.snapshot.settings.dpop_nonce_required)
+        .then(|| new_nonce(&context.realm.keyring(), context.now()))
+        .flatten();
+    let named: Vec<String> = context.params.iter().map(|(_, v)| v.clone()).collect();
+    let mut answer = match answer(operation, context, &named).await {
+        Ok(reply) => reply.into_response(),
+        Err(problem) => problem
+            .about(facts.path, &named)
+            .needing(facts.needs)
+            .into_response(),
+    };
+    if let Some(Ok(nonce)) = nonce.map(HeaderValue::try_from) {
+        answer.headers_mut().insert(DPOP_NONCE, nonce);
+    }
+    answer
+}
+
+async fn answer<I: Input, O: Output>(
+    operation: &Operation<I, O>,
+    mut context: Context,
+    named: &[String],
+) -> Result<Reply, Problem> {
+    let admin = Admin::of_request(&context).await.inspect_err(|problem| {
+        let event = context.event(Action::ADMIN);
+        let event = event.operation(operation.facts().id);
+        context.realm.audit().record(event.refused(problem.code()));
+    })?;
+    let acting = Acting {
+        realm: Arc::clone(&context.realm),
+        admin,
+        request_id: context.request_id,
+        peer: context.peer,
+        now_ms: context.now_ms,
+    };
+    let input = input::read(operation.facts().method, &mut context);
+    // What the path names, as it names it.
+    let target = named.join("/");
+    operation.perform(&acting, &target, input).await?.reply()
+}

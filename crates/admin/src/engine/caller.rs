@@ -1,0 +1,192 @@
+//! Who calls the admin API, and what they may.
+use crate::engine::problem::Problem;
+use crate::engine::right::Role;
+use http::{HeaderName, StatusCode, header};
+use signet_directory::User;
+use signet_http::RequestId;
+use signet_jose::authorization::access_token;
+use signet_oauth::{
+    access_token::{TokenLookup, TokenState, VerifiedAccessToken},
+    client::Client,
+    decision::SingleUse,
+    dpop_policy::check_presentation,
+    error::ErrorCode,
+    params::Params,
+    request::{self, PeerCertificate, Request},
+    scope::ScopeSet,
+};
+use signet_realm::revoked::Index;
+use signet_realm::single_use;
+use signet_realm::state::Realm;
+use signet_request::access::{self, Entrance, KeptOut, Leave, Sought, Wants};
+use signet_request::http::Context;
+use std::{net::IpAddr, sync::Arc};
+
+pub(crate) const DPOP: HeaderName = HeaderName::from_static("dpop");
+
+/// An administrator: a person or a client, with what they may at this moment.
+pub(crate) struct Admin {
+    /// A user's id or a `client_id`.
+    pub(crate) who: String,
+    pub(crate) role: Role,
+}
+
+/// An administrator who is about to do something.
+pub(crate) struct Acting {
+    pub(crate) realm: Arc<Realm>,
+    pub(crate) admin: Admin,
+    pub(crate) request_id: RequestId,
+    /// Where the request came from.
+    pub(crate) peer: IpAddr,
+    /// Unix milliseconds.
+    pub(crate) now_ms: u64,
+}
+
+fn unauthorized(detail: &'static str) -> Problem {
+    Problem::new(StatusCode::UNAUTHORIZED, "invalid_token", detail)
+}
+
+impl Admin {
+    /// The holder of the request's access token: one of this server, alive, presented as it is
+    /// bound, for this server, with a scope of administration that its holder may still have now.
+    ///
+    /// # Errors
+    /// `invalid_token` or what is wrong with the proof of possession, both 401;
+    /// `insufficient_scope`, 403; 503 where the store does not answer.
+    pub(crate) async fn of_request(context: &Context) -> Result<Admin, Problem> {
+        let facts = token_of(context).await?;
+        let role = Role::of(&facts.scope).ok_or_else(|| {
+            Problem::insufficient_scope("the access token has no scope of administration")
+        })?;
+        context.note_client(&facts.client_id);
+        let client = context
+            .snapshot
+            .registry
+            .client(&facts.client_id, context.now())
+            .ok_or_else(|| unauthorized("the client of this token is gone or disabled"))?;
+        let no_longer = || Problem::insufficient_scope("the caller may no longer administer");
+        // The token says what the client's record allowed when it was made.
+        let allowed = Role::of(&client.scope).ok_or_else(no_longer)?;
+        let role = role.min(allowed);
+        let Some(user_id) = facts.user_id() else {
+            let who = facts.client_id.clone();
+            return Ok(Admin { who, role });
+        };
+        let users = &context.realm.people.users;
+        let gone = || unauthorized("the user of this token is gone or disabled");
+        let user = users.by_id(user_id, context.now()).await?;
+        let user = user.ok_or_else(gone)?;
+        let scope = ScopeSet::parse(role.scope()).unwrap_or_default();
+        match person(context, Entrance::AdminApi, &user, (&facts, client, &scope)) {
+            Err(KeptOut::Rule(_)) => Err(Problem::new(
+                StatusCode::FORBIDDEN,
+                "access_denied",
+                "an access rule does not let this person in",
+            )),
+            Err(KeptOut::Nobody | KeptOut::Owed(_) | KeptOut::Class) => Err(gone()),
+            Ok(_) if user.admin => Ok(Admin { who: user.id, role }),
+            Ok(_) => Err(no_longer()),
+        }
+    }
+}
+
+/// Whether a person may have what their token is used for: this scope, by its client.
+pub(crate) fn person(
+    context: &Context,
+    entrance: Entrance,
+    user: &User,
+    (facts, client, scope): (&VerifiedAccessToken, &Client, &ScopeSet),
+) -> Result<Leave, KeptOut> {
+    let wants = Wants {
+        sought: Sought {
+            client: Some(client),
+            scope: Some(scope),
+            claims: None,
+        },
+        audience: &facts.audience,
+        ..Wants::default()
+    };
+    let asked = access::ask(context, entrance, user, &wants);
+    if let Err(KeptOut::Rule(rule)) = &asked {
+        let (who, code) = ((&*user.id, &*facts.client_id), ErrorCode::AccessDenied);
+        access::record(context, who, entrance.as_str(), code, rule.as_deref());
+    }
+    asked
+}
+
+/// The request's access token: one of this server, alive, presented as it is bound, and for this
+/// server.
+///
+/// # Errors
+/// As [`Admin::of_request`], but for scopes.
+pub(crate) async fn token_of(context: &Context) -> Result<Arc<VerifiedAccessToken>, Problem> {
+    let (facts, once) = check_token(context)?;
+    if let Some(once) = once {
+        // RFC 9449 section 11.1: a proof is used once.
+        single_use::commit(&*context.realm.store, &[once], Vec::new(), context.now())
+            .await
+            .map_err(|error| match error {
+                single_use::SingleUseError::Refused(_) => {
+                    unauthorized("the DPoP proof was used before")
+                }
+                single_use::SingleUseError::Store(error) => error.into(),
+            })?;
+    }
+    let settings = &context.snapshot.settings;
+    let audience = settings
+        .default_audience
+        .as_ref()
+        .unwrap_or(&settings.issuer);
+    match facts
+        .audience
+        .iter()
+        .any(|aud| aud == &settings.issuer || aud == audience)
+    {
+        true => Ok(facts),
+        false => Err(unauthorized("the access token is for another resource")),
+    }
+}
+
+fn check_token(
+    context: &Context,
+) -> Result<(Arc<VerifiedAccessToken>, Option<SingleUse>), Problem> {
+    let authorization = context.header(header::AUTHORIZATION).ok_or_else(|| {
+        Problem::no_token("an access token with the scope signet:admin is needed")
+    })?;
+    let (scheme, token) = access_token(authorization)
+        .map_err(|_| unauthorized("the Authorization header is not Bearer or DPoP"))?;
+    let (keyring, index) = (context.realm.keyring(), Index::of(&context.realm));
+    let rules = request::Context {
+        registry: &context.snapshot.registry,
+        settings: &context.snapshot.settings,
+        keyring: &keyring,
+        keys: &*context.snapshot.keys,
+        revocations: &index,
+        now_ms: context.now_ms,
+        issue_ms: context.issue_ms,
+    };
+    let facts = match rules.look_up(token) {
+        TokenState::Valid(facts) => facts,
+        TokenState::Unknown => return Err(Problem::unavailable()),
+        TokenState::Expired(_) | TokenState::Revoked(_) | TokenState::Forged => {
+            return Err(unauthorized("the access token is not valid"));
+        }
+    };
+    // Two DPoP headers are as if none: the token is then bound to what was not shown.
+    let params = Params::default();
+    let dpop = context.header(DPOP);
+    let htu = context.request_url(dpop.unwrap_or_default());
+    let request = Request {
+        params: &params,
+        authorization: Some(authorization),
+        certificate: context.certificate.as_deref().map(|peer| PeerCertificate {
+            certificate: &peer.certificate,
+            trusted: peer.chain_trusted,
+        }),
+        dpop,
+        htm: context.method.as_str(),
+        htu: &htu,
+    };
+    let once = check_presentation(&rules, scheme, &request, token, &facts)?;
+    Ok((facts, once))
+}

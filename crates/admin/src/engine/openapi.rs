@@ -1,0 +1,80 @@
+//! The OpenAPI 3.1 document, generated from the rows: it cannot name what is not served.
+use crate::engine::adapter::Row;
+use crate::engine::problem::Problem as ErrorDocument;
+use schemars::{SchemaGenerator, generate::SchemaSettings};
+use serde_json::{Map, Value, json};
+
+pub(crate) const PATH: &str = "/admin/v1/openapi.json";
+
+pub(crate) fn document(
+    issuer: &str,
+    operations: impl Iterator<Item = &'static dyn Row>,
+) -> Vec<u8> {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.definitions_path = "/components/schemas".into();
+        settings.meta_schema = None;
+    });
+    let mut generator = settings.into_generator();
+    let mut paths = Map::new();
+    for operation in operations {
+        let path = paths
+            .entry(operation.facts().path)
+            .or_insert_with(|| Value::Object(Map::new()));
+        let method = operation.facts().method.lower_case();
+        path[method] = describe(operation, &mut generator);
+    }
+    let schemas = generator.take_definitions(true);
+    let document = json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Signet admin API",
+            "version": "1",
+            "description": "Writes are durable and in effect when they are answered. Errors are problem documents (RFC 9457).",
+            "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
+        },
+        "servers": [{ "url": issuer }],
+        "security": [{ "token": ["signet:admin"] }],
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {
+                "token": {
+                    "type": "openIdConnect",
+                    "openIdConnectUrl": format!("{issuer}/.well-known/openid-configuration"),
+                },
+            },
+        },
+    });
+    // Invariant: a JSON value always serializes.
+    serde_json::to_vec(&document).expect("a JSON value serializes")
+}
+
+fn describe(operation: &dyn Row, generator: &mut SchemaGenerator) -> Value {
+    let facts = operation.facts();
+    let operation = operation.describe(generator);
+    let mut success = json!({ "description": "done" });
+    if let Some(schema) = operation.response {
+        success["content"] = json!({ "application/json": { "schema": schema } });
+    }
+    let problem = generator.subschema_for::<ErrorDocument>();
+    let mut described = json!({
+        "operationId": facts.id,
+        "summary": facts.summary,
+        "security": [{ "token": [facts.needs.scope()] }],
+        "parameters": operation.parameters,
+        "responses": {
+            operation.status.to_string(): success,
+            "default": {
+                "description": "a problem",
+                "content": { "application/problem+json": { "schema": problem } },
+            },
+        },
+    });
+    if let Some(schema) = operation.request {
+        described["requestBody"] = json!({
+            "required": true,
+            "content": { "application/json": { "schema": schema } },
+        });
+    }
+    described
+}

@@ -1,0 +1,96 @@
+//! One row of the admin API, and how it is performed.
+//!
+//! An operation is typed: it reads an input, whoever made it, and gives an output, whoever shows
+//! it. That JSON over HTTP is one way to it is known to [`crate::engine::adapter`] alone.
+use crate::engine::caller::Acting;
+use crate::engine::facts::{Facts, Method};
+use crate::engine::problem::Problem;
+use crate::engine::right::Right;
+use signet_audit::{Action, Counted, Event};
+use signet_realm::state::Realm;
+use std::{pin::Pin, sync::Arc};
+
+type Running<O> = Pin<Box<dyn Future<Output = Result<O, Problem>> + Send>>;
+
+pub(crate) struct Operation<I, O> {
+    facts: Facts,
+    run: fn(Arc<Realm>, I) -> Running<O>,
+}
+
+impl<I, O> Operation<I, O> {
+    pub(crate) const fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    pub(crate) const fn new(
+        id: &'static str,
+        needs: Right,
+        method: Method,
+        path: &'static str,
+        summary: &'static str,
+        run: fn(Arc<Realm>, I) -> Running<O>,
+    ) -> Operation<I, O> {
+        Operation {
+            facts: Facts {
+                id,
+                needs,
+                method,
+                path,
+                summary,
+            },
+            run,
+        }
+    }
+
+    /// Performs it, if the administrator may, and has it recorded. `target`: what it is about, for
+    /// the record. The input is read once the caller is known to be allowed; what is wrong with it
+    /// is a refusal like others.
+    ///
+    /// # Errors
+    /// `insufficient_scope` for an administrator without the right; what is wrong with the input;
+    /// what the operation itself refuses.
+    pub(crate) async fn perform(
+        &self,
+        acting: &Acting,
+        target: &str,
+        input: impl Future<Output = Result<I, Problem>> + Send,
+    ) -> Result<O, Problem> {
+        let facts = &self.facts;
+        let (realm, who) = (&acting.realm, acting.admin.who.as_str());
+        let audit = realm.audit();
+        let event = Event::new(Action::ADMIN, acting.now_ms)
+            .request(acting.request_id.as_str())
+            .address(acting.peer)
+            .subject(who)
+            .operation(facts.id)
+            .target(target);
+        if !acting.admin.role.may(facts.needs) {
+            let problem = Problem::insufficient_scope("the caller may read, and change nothing");
+            audit.record(event.refused(problem.code()));
+            return Err(problem);
+        }
+        let work = async { (self.run)(Arc::clone(realm), input.await?).await };
+        match facts.needs {
+            Right::Read => {
+                let done = work.await;
+                audit.count(Counted::AdminRead, who, done.is_ok());
+                done
+            }
+            Right::Write => {
+                let done = audit.act(event, work, Problem::code).await;
+                let result = done.as_ref().map_or_else(Problem::code, |_| "done");
+                let request_id = acting.request_id;
+                tracing::info!(%request_id, peer = %acting.peer, operation = facts.id, caller = who, result, "administration");
+                done
+            }
+        }
+    }
+}
+
+/// An `async fn(Arc<Realm>, I) -> Result<O, Problem>` as a row's.
+macro_rules! run {
+    ($run:path) => {
+        |realm, input| Box::pin($run(realm, input))
+    };
+}
+pub(crate) use run;

@@ -1,0 +1,143 @@
+//! What operations answer, and the status and revision that go with it.
+use crate::engine::facts::schema_of;
+use crate::engine::problem::Problem;
+use http::{HeaderValue, StatusCode, header};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use signet_request::http::{Response, response};
+
+/// An answer of HTTP, nearly.
+pub(crate) struct Reply {
+    status: StatusCode,
+    body: Option<Vec<u8>>,
+    revision: Option<u64>,
+}
+
+impl Reply {
+    /// A document that is written already.
+    pub(crate) fn encoded(body: Vec<u8>) -> Reply {
+        Reply {
+            status: StatusCode::OK,
+            body: Some(body),
+            revision: None,
+        }
+    }
+
+    fn json<T: Serialize>(value: &T) -> Result<Reply, Problem> {
+        let body = serde_json::to_vec(value).map_err(|error| {
+            tracing::error!(%error, "an answer of the admin API could not be written");
+            Problem::unavailable()
+        })?;
+        Ok(Reply::encoded(body))
+    }
+
+    /// The revision that `If-Match` names.
+    pub(crate) fn revision(mut self, revision: u64) -> Reply {
+        self.revision = Some(revision);
+        self
+    }
+
+    pub(crate) fn into_response(self) -> Response {
+        let mut answer = match self.body {
+            Some(body) => response::json(self.status, body),
+            None => response::empty(self.status),
+        };
+        if let Some(revision) = self.revision
+            && let Ok(tag) = HeaderValue::from_str(&format!("\"{revision}\""))
+        {
+            answer.headers_mut().insert(header::ETAG, tag);
+        }
+        answer
+    }
+}
+
+/// The output of an operation.
+pub(crate) trait Output: Send + 'static {
+    /// Of success.
+    const STATUS: u16 = 200;
+    /// Of the document that is answered; none: there is none.
+    fn schema(generator: &mut SchemaGenerator) -> Option<Schema>;
+    fn reply(self) -> Result<Reply, Problem>;
+}
+
+/// Done; there is nothing to say.
+impl Output for () {
+    const STATUS: u16 = 204;
+
+    fn schema(_: &mut SchemaGenerator) -> Option<Schema> {
+        None
+    }
+
+    fn reply(self) -> Result<Reply, Problem> {
+        Ok(Reply {
+            status: StatusCode::NO_CONTENT,
+            body: None,
+            revision: None,
+        })
+    }
+}
+
+/// A document; as an input, the body.
+pub(crate) struct Json<T>(pub(crate) T);
+
+impl<T: Serialize + JsonSchema + Send + 'static> Output for Json<T> {
+    fn schema(generator: &mut SchemaGenerator) -> Option<Schema> {
+        Some(schema_of::<T>()(generator))
+    }
+
+    fn reply(self) -> Result<Reply, Problem> {
+        Reply::json(&self.0)
+    }
+}
+
+/// A record, and the revision that it has.
+pub(crate) struct Revised<T> {
+    pub(crate) value: T,
+    pub(crate) revision: u64,
+}
+
+impl<T: Serialize + JsonSchema + Send + 'static> Output for Revised<T> {
+    fn schema(generator: &mut SchemaGenerator) -> Option<Schema> {
+        Some(schema_of::<T>()(generator))
+    }
+
+    fn reply(self) -> Result<Reply, Problem> {
+        Ok(Reply::json(&self.value)?.revision(self.revision))
+    }
+}
+
+/// Something that was not there before.
+pub(crate) struct Created<O>(pub(crate) O);
+
+impl<O: Output> Output for Created<O> {
+    const STATUS: u16 = 201;
+
+    fn schema(generator: &mut SchemaGenerator) -> Option<Schema> {
+        O::schema(generator)
+    }
+
+    fn reply(self) -> Result<Reply, Problem> {
+        let mut reply = self.0.reply()?;
+        reply.status = StatusCode::CREATED;
+        Ok(reply)
+    }
+}
+
+/// A record that was written over the one before it, or was not there before.
+pub(crate) enum Written<O> {
+    Replaced(O),
+    New(O),
+}
+
+impl<O: Output> Output for Written<O> {
+    fn schema(generator: &mut SchemaGenerator) -> Option<Schema> {
+        O::schema(generator)
+    }
+
+    fn reply(self) -> Result<Reply, Problem> {
+        match self {
+            Written::Replaced(output) => output.reply(),
+            Written::New(output) => Created(output).reply(),
+        }
+    }
+}

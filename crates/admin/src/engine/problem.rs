@@ -1,0 +1,235 @@
+//! Errors of the admin API: problem documents (RFC 9457) with a code that programs can rely on.
+use crate::engine::right::Right;
+use http::{HeaderValue, StatusCode, header};
+use schemars::JsonSchema;
+use serde::Serialize;
+use signet_directory::UserError;
+use signet_oauth::error::{ErrorCode, OAuthError};
+use signet_realm::registry::RegistryError;
+use signet_request::http::{Response, response};
+use signet_store::StoreError;
+use std::borrow::Cow;
+
+/// An error, as the caller sees it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Problem {
+    /// Always `about:blank`: `code` says which problem it is.
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// The status in words.
+    title: &'static str,
+    /// The HTTP status.
+    status: u16,
+    /// Stable, for programs.
+    code: &'static str,
+    /// For people: what to put right.
+    detail: Cow<'static, str>,
+    /// What the operation needs (RFC 6750 section 3.1).
+    #[serde(skip)]
+    scope: Option<&'static str>,
+    /// The request shows no token at all.
+    #[serde(skip)]
+    without_token: bool,
+}
+
+impl Problem {
+    pub(crate) fn new(
+        status: StatusCode,
+        code: &'static str,
+        detail: impl Into<Cow<'static, str>>,
+    ) -> Problem {
+        Problem {
+            kind: "about:blank",
+            title: status.canonical_reason().unwrap_or("Error"),
+            status: status.as_u16(),
+            code,
+            detail: detail.into(),
+            scope: None,
+            without_token: false,
+        }
+    }
+
+    /// Nobody was named: 401.
+    pub(crate) fn no_token(detail: &'static str) -> Problem {
+        Problem {
+            without_token: true,
+            ..Problem::new(StatusCode::UNAUTHORIZED, "invalid_token", detail)
+        }
+    }
+
+    pub(crate) fn insufficient_scope(detail: &'static str) -> Problem {
+        Problem::new(StatusCode::FORBIDDEN, "insufficient_scope", detail)
+    }
+
+    pub(crate) fn invalid(detail: impl Into<Cow<'static, str>>) -> Problem {
+        Problem::new(StatusCode::BAD_REQUEST, "invalid_request", detail)
+    }
+
+    pub(crate) fn not_found() -> Problem {
+        Problem::new(
+            StatusCode::NOT_FOUND,
+            "not_found",
+            "there is no such record",
+        )
+    }
+
+    pub(crate) fn conflict(code: &'static str, detail: &'static str) -> Problem {
+        Problem::new(StatusCode::CONFLICT, code, detail)
+    }
+
+    pub(crate) fn changed() -> Problem {
+        Problem::new(
+            StatusCode::PRECONDITION_FAILED,
+            "changed_meanwhile",
+            "the record was changed since it was read: read it again",
+        )
+    }
+
+    pub(crate) fn unavailable() -> Problem {
+        Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "temporarily_unavailable",
+            "temporarily unavailable, try again later",
+        )
+    }
+
+    /// Names the kind of record and which one, where the refusal is about what the path names.
+    pub(crate) fn about(mut self, path: &str, named: &[String]) -> Problem {
+        let kinds: Vec<&str> = path
+            .trim_start_matches("/admin/v1/")
+            .split('/')
+            .filter(|segment| !segment.starts_with('{'))
+            .take(named.len().max(1))
+            .collect();
+        let kind = kinds.last().copied().unwrap_or("record");
+        let kind = kind.strip_suffix('s').unwrap_or(kind);
+        match (self.code, named.last()) {
+            ("not_found", Some(name)) => self.detail = format!("there is no {kind} {name}").into(),
+            ("exists", Some(name)) => {
+                self.detail = format!("there is a {kind} {name} already").into();
+            }
+            ("exists", None) => {
+                self.detail = format!("there is a {kind} of this name already").into()
+            }
+            _ => {}
+        }
+        self
+    }
+
+    /// Names what the operation needs, where the caller may not do it.
+    pub(crate) fn needing(mut self, right: Right) -> Problem {
+        self.scope = Some(right.scope());
+        self
+    }
+
+    pub(crate) fn code(&self) -> &'static str {
+        self.code
+    }
+
+    /// The status of HTTP.
+    pub(crate) const fn status(&self) -> u16 {
+        self.status
+    }
+
+    /// What is to be put right.
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    pub(crate) fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        // A struct of strings and a number always serializes; an empty body would still carry the
+        // status.
+        let body = serde_json::to_vec(&self).unwrap_or_default();
+        let mut answer = response::body(status, "application/problem+json", body);
+        let challenge = match status {
+            StatusCode::UNAUTHORIZED if self.code == ErrorCode::UseDpopNonce.as_str() => {
+                Some("DPoP error=\"use_dpop_nonce\"".to_owned())
+            }
+            StatusCode::UNAUTHORIZED if self.code == ErrorCode::InvalidDpopProof.as_str() => {
+                Some("DPoP error=\"invalid_dpop_proof\"".to_owned())
+            }
+            // RFC 6750 section 3.1: who shows no token is told how, and of no error.
+            StatusCode::UNAUTHORIZED if self.without_token => Some("Bearer".to_owned()),
+            StatusCode::UNAUTHORIZED => Some("Bearer error=\"invalid_token\"".to_owned()),
+            StatusCode::FORBIDDEN => Some(match self.scope {
+                Some(scope) => format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\""),
+                None => "Bearer error=\"insufficient_scope\"".to_owned(),
+            }),
+            _ => None,
+        };
+        let headers = answer.headers_mut();
+        if let Some(Ok(challenge)) = challenge.map(HeaderValue::try_from) {
+            headers.insert(header::WWW_AUTHENTICATE, challenge);
+        }
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("2"));
+        }
+        answer
+    }
+}
+
+/// The rules' refusals of what an operator wrote.
+impl From<OAuthError> for Problem {
+    fn from(error: OAuthError) -> Problem {
+        let status = match error.code {
+            ErrorCode::TemporarilyUnavailable | ErrorCode::ServerError => {
+                return Problem::unavailable();
+            }
+            ErrorCode::InvalidToken | ErrorCode::UseDpopNonce | ErrorCode::InvalidDpopProof => {
+                StatusCode::UNAUTHORIZED
+            }
+            _ => StatusCode::BAD_REQUEST,
+        };
+        Problem::new(status, error.code.as_str(), error.description)
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Problem {
+        tracing::error!(%error, "the store failed an administrator");
+        Problem::unavailable()
+    }
+}
+
+impl From<RegistryError> for Problem {
+    fn from(error: RegistryError) -> Problem {
+        match error {
+            RegistryError::Exists => Problem::conflict("exists", "there is one with this name"),
+            RegistryError::NotFound => Problem::not_found(),
+            RegistryError::Conflict => Problem::changed(),
+            RegistryError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<UserError> for Problem {
+    fn from(error: UserError) -> Problem {
+        match error {
+            UserError::NotFound => Problem::not_found(),
+            UserError::Conflict => Problem::changed(),
+            UserError::UsernameTaken => {
+                Problem::conflict("username_taken", "somebody has this user name")
+            }
+            UserError::EmailTaken => {
+                Problem::conflict("email_taken", "somebody has this e-mail address")
+            }
+            UserError::KeptElsewhere(_) => {
+                let detail = error.to_string();
+                Problem::new(StatusCode::CONFLICT, "kept_elsewhere", detail)
+            }
+            UserError::Store(error) => error.into(),
+            UserError::Directory(error) => {
+                tracing::error!(%error, "a directory failed an administrator");
+                Problem::unavailable()
+            }
+            UserError::Username
+            | UserError::MixedScripts
+            | UserError::Email
+            | UserError::Profile
+            | UserError::TooManyCredentials
+            | UserError::Id
+            | UserError::TooMuchHeld => Problem::invalid(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What somebody may do at the admin API: what an operation needs, and what a role may.
+use signet_oauth::scope::{ADMIN, ADMIN_READ, ScopeSet};
+
+/// What an operation does, and so what its caller must be allowed. Each row says it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Right {
+    /// It shows, and changes nothing.
+    Read,
+    /// It changes something, or makes a secret.
+    Write,
+}
+
+impl Right {
+    /// The least scope that has it.
+    pub(crate) const fn scope(self) -> &'static str {
+        match self {
+            Right::Read => ADMIN_READ,
+            Right::Write => ADMIN,
+        }
+    }
+}
+
+/// What somebody may do here, from little to much.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Role {
+    /// Sees everything that the API shows, and changes nothing.
+    Auditor,
+    /// Everything.
+    Administrator,
+}
+
+impl Role {
+    /// The most that a scope gives.
+    pub(crate) fn of(scope: &ScopeSet) -> Option<Role> {
+        [(ADMIN, Role::Administrator), (ADMIN_READ, Role::Auditor)]
+            .into_iter()
+            .find(|(name, _)| scope.contains(name))
+            .map(|(_, role)| role)
+    }
+
+    pub(crate) const fn scope(self) -> &'static str {
+        match self {
+            Role::Auditor => ADMIN_READ,
+            Role::Administrator => ADMIN,
+        }
+    }
+
+    pub(crate) const fn may(self, right: Right) -> bool {
+        match (self, right) {
+            (Role::Auditor, Right::Read) | (Role::Administrator, Right::Read | Right::Write) => {
+                true
+            }
+            (Role::Auditor, Right::Write) => false,
+        }
+    }
+}

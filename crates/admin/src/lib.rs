@@ -1,0 +1,160 @@
+//! The admin API, `/admin/v1`: what an operator may see and change while the server runs.
+//!
+//! One [`engine::operation::Operation`] is one row: what its caller must be allowed, method, path, and the
+//! function that does it, whose types are its input and its output. The routes and the OpenAPI
+//! document are made from the same rows, so neither can name what the other has not.
+//!
+//! Every call needs an access token of this server with the scope `signet:admin`, or
+//! `signet:admin.read` for what only shows; its user or client must still be allowed to have it at
+//! that moment.
+//!
+//! Writes are durable and in effect when they are answered. Records carry a revision (`ETag`);
+//! whoever replaces one names the revision that was read (`If-Match`), and lists can be changed by
+//! adding and removing, so that two writers do not lose each other's entries (known fault A18).
+//! Errors are problem documents (RFC 9457). Secrets are shown once, when they are made.
+#![forbid(unsafe_code)]
+
+mod engine;
+mod operations;
+pub mod scim;
+
+pub use engine::noun::{Field, Noun};
+pub use operations::agents::AGENTS;
+pub use operations::clients::CLIENTS;
+pub use operations::export::PersonExport;
+pub use operations::grants::GRANTS;
+pub use operations::import::MAX_IMPORTED;
+pub use operations::keys::KEYS;
+pub use operations::logouts::LOGOUTS;
+pub use operations::nodes::NODES;
+pub use operations::people::{ATTRIBUTES, GROUPS, ROLES};
+pub use operations::providers::{PROVIDERS, declared_provider};
+pub use operations::resources::{RESOURCES, SCOPES};
+pub use operations::rules::{EXPLAIN, RULES};
+pub use operations::sealing;
+pub use operations::sessions::SESSIONS;
+pub use operations::users::USERS;
+
+use engine::adapter::Row;
+use engine::openapi;
+use http::StatusCode;
+use signet_request::http::{Router, response};
+
+/// Every operation, in the order of the document.
+fn rows() -> impl Iterator<Item = &'static dyn Row> {
+    let tables: [&[&dyn Row]; 17] = [
+        operations::clients::OPERATIONS,
+        operations::users::OPERATIONS,
+        operations::export::OPERATIONS,
+        operations::import::OPERATIONS,
+        operations::people::OPERATIONS,
+        operations::credentials::OPERATIONS,
+        operations::rules::OPERATIONS,
+        operations::providers::OPERATIONS,
+        operations::sessions::OPERATIONS,
+        operations::logouts::OPERATIONS,
+        operations::grants::OPERATIONS,
+        operations::agents::OPERATIONS,
+        operations::keys::OPERATIONS,
+        operations::resources::OPERATIONS,
+        operations::audit::OPERATIONS,
+        operations::nodes::OPERATIONS,
+        operations::revocations::OPERATIONS,
+    ];
+    tables.into_iter().flatten().copied()
+}
+
+/// Adds the admin API's routes.
+pub fn routes(router: &mut Router) {
+    for operation in rows() {
+        let facts = operation.facts();
+        router.route(facts.method.http(), facts.path, |context| {
+            operation.serve(context)
+        });
+    }
+    router.get(openapi::PATH, |context| async move {
+        let issuer = &context.snapshot.settings.issuer;
+        response::json(StatusCode::OK, openapi::document(issuer, rows()))
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schemars::SchemaGenerator;
+    use serde_json::Value;
+    use std::collections::HashSet;
+
+    #[test]
+    fn an_operation_reads_every_segment_that_its_path_names() {
+        for row in rows() {
+            let facts = row.facts();
+            let described = row.describe(&mut SchemaGenerator::default());
+            let read: Vec<&str> = described
+                .parameters
+                .iter()
+                .filter(|parameter| parameter["in"] == "path")
+                .filter_map(|parameter| parameter["name"].as_str())
+                .collect();
+            let named: Vec<&str> = facts
+                .path
+                .split('/')
+                .filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
+                .collect();
+            assert_eq!(read, named, "{}", facts.id);
+        }
+    }
+
+    /// Names of members that a schema has, here or where it refers to.
+    fn members(schema: &Value, document: &Value, found: &mut HashSet<String>) {
+        if let Some(reference) = schema["$ref"].as_str() {
+            let pointer = reference.trim_start_matches('#');
+            let named = document.pointer(pointer).expect("a schema of this name");
+            return members(named, document, found);
+        }
+        for (name, member) in schema["properties"].as_object().into_iter().flatten() {
+            found.insert(name.clone());
+            members(member, document, found);
+        }
+        let parts = schema["allOf"].as_array().into_iter().flatten();
+        for part in parts.chain(schema.get("items")) {
+            members(part, document, found);
+        }
+    }
+
+    #[test]
+    fn a_nouns_columns_are_members_of_what_its_list_answers() {
+        let document = openapi::document("https://id.example", rows());
+        let document: Value = serde_json::from_slice(&document).expect("JSON");
+        for noun in [
+            CLIENTS, USERS, SESSIONS, GRANTS, AGENTS, KEYS, RESOURCES, SCOPES, NODES, GROUPS,
+            ROLES, ATTRIBUTES, RULES, PROVIDERS,
+        ] {
+            let answer = &document["paths"][noun.list]["get"]["responses"]["200"];
+            let schema = &answer["content"]["application/json"]["schema"];
+            let mut found = HashSet::new();
+            members(schema, &document, &mut found);
+            for column in noun.columns.iter().chain(&noun.sorted_by).chain([&noun.id]) {
+                assert!(found.contains(*column), "{}: {column}", noun.name);
+            }
+            assert_eq!(noun.path(), &noun.list["/admin/v1".len()..]);
+        }
+    }
+
+    #[test]
+    fn a_nouns_lists_are_known_from_what_can_be_written() {
+        let lists = |noun: Noun| -> Vec<String> {
+            let fields = noun.fields().into_iter().filter(|field| field.is_list);
+            fields.map(|field| field.name).collect()
+        };
+        let of_clients = lists(CLIENTS);
+        for name in ["redirect_uris", "resources", "contacts", "grant_types"] {
+            assert!(of_clients.iter().any(|list| list == name), "{name}");
+        }
+        assert!(!of_clients.iter().any(|list| list == "scope"));
+        assert_eq!(lists(RESOURCES), ["claims", "introspectors"]);
+        assert_eq!(lists(GROUPS), ["roles"]);
+        assert!(USERS.fields().iter().any(|field| field.name == "email"));
+        assert!(lists(USERS).is_empty());
+    }
+}

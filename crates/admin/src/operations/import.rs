@@ -1,0 +1,271 @@
+//! Accounts that come from another server, some at a time.
+use crate::engine::adapter::Row;
+use crate::engine::facts::Method;
+use crate::engine::operation::{Operation, run};
+use crate::engine::output::Json;
+use crate::engine::problem::Problem;
+use crate::engine::right::Right::Write;
+use crate::operations::model::UserDocument;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+use signet_directory::{
+    AcceptedTerms, Imported, ImportedUser, Profile, StoredAttribute, UserError, Value, check_hash,
+};
+use signet_oauth::sign_up::MAX_TERMS_VERSION_BYTES;
+use signet_realm::state::Realm;
+use signet_registry::kinds::RecordKind;
+use std::{collections::BTreeMap, sync::Arc};
+
+/// Most accounts of one call of an import.
+pub const MAX_IMPORTED: usize = 100;
+const IMPORT: &str = "/admin/v1/user-import";
+
+#[rustfmt::skip]
+pub(crate) const OPERATIONS: &[&dyn Row] = &[
+    &Operation::new("importUsers", Write, Method::Post, IMPORT, "Make accounts that come from another server", run!(import)),
+];
+
+/// Accounts to be made, at most 100.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Import {
+    /// Each is judged by itself: what is wrong with one keeps no other out.
+    #[schemars(with = "Vec<ImportedDocument>")]
+    users: Vec<serde_json::Value>,
+}
+
+/// An account as `user show --json` has it, and its password hash.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "ImportedUser")]
+struct ImportedDocument {
+    /// Kept where it is given: the `sub` of their tokens.
+    #[serde(default)]
+    id: Option<String>,
+    username: String,
+    #[serde(default)]
+    email: Option<String>,
+    #[serde(default)]
+    email_verified: bool,
+    /// A PHC string, or in modular crypt form: Argon2, bcrypt, PBKDF2, scrypt, salted SHA,
+    /// crypt(3).
+    #[serde(default)]
+    password_hash: Option<String>,
+    #[serde(default)]
+    admin: bool,
+    #[serde(default = "yes")]
+    enabled: bool,
+    /// The first login has to set another password.
+    #[serde(default)]
+    must_change_password: bool,
+    /// Unix seconds from which the account is as a disabled one.
+    #[serde(default)]
+    expires_at: Option<u64>,
+    #[serde(default)]
+    created_at: Option<u64>,
+    /// Somebody was invited to take it over, and has not.
+    #[serde(default)]
+    awaits_person: bool,
+    /// The first login has to accept the terms.
+    #[serde(default)]
+    must_accept_terms: bool,
+    /// The terms that the person has accepted.
+    #[serde(default)]
+    terms: Option<AcceptedTerms>,
+    #[serde(default)]
+    profile: Profile,
+    /// Names of groups; they must be there.
+    #[serde(default)]
+    groups: Vec<String>,
+    /// Whole names of roles; they must be there.
+    #[serde(default)]
+    roles: Vec<String>,
+    /// By the schema.
+    #[serde(default)]
+    attributes: BTreeMap<String, Value>,
+    /// Names of attributes whose value nobody vouches for.
+    #[serde(default)]
+    unverified_attributes: Vec<String>,
+    /// A person of a directory outside cannot be imported.
+    #[serde(default)]
+    directory: Option<String>,
+    /// What `user show` says beside, and nothing is made of.
+    #[serde(flatten)]
+    shown: BTreeMap<String, serde_json::Value>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// The outcome of the accounts, in their order.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Results {
+    results: Vec<ImportResult>,
+}
+
+/// The outcome of one account.
+#[derive(Serialize, JsonSchema)]
+struct ImportResult {
+    outcome: Outcome,
+    /// Of the account.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    /// Why it was refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Outcome {
+    /// It was made.
+    Made,
+    /// One of this name was there, and stays as it is.
+    Existing,
+    /// Nothing was made.
+    Refused,
+}
+
+async fn import(realm: Arc<Realm>, Json(wanted): Json<Import>) -> Result<Json<Results>, Problem> {
+    if wanted.users.len() > MAX_IMPORTED {
+        return Err(Problem::invalid(format!(
+            "at most {MAX_IMPORTED} accounts are imported at once"
+        )));
+    }
+    let mut results = Vec::with_capacity(wanted.users.len());
+    for user in wanted.users {
+        results.push(match one(&realm, user).await? {
+            Ok(Imported::Made(user)) => {
+                if let Some(at) = user.expires_at {
+                    realm.watch_account(&user.id, at).await?;
+                }
+                ImportResult {
+                    outcome: Outcome::Made,
+                    id: Some(user.id),
+                    error: None,
+                }
+            }
+            Ok(Imported::There(user)) => ImportResult {
+                outcome: Outcome::Existing,
+                id: Some(user.id),
+                error: None,
+            },
+            Err(why) => ImportResult {
+                outcome: Outcome::Refused,
+                id: None,
+                error: Some(why),
+            },
+        });
+    }
+    Ok(Json(Results { results }))
+}
+
+/// One account, or why it is refused. What is nobody's mistake fails the call: it can be made
+/// again.
+async fn one(realm: &Realm, given: serde_json::Value) -> Result<Result<Imported, String>, Problem> {
+    let given: ImportedDocument = match serde_json::from_value(given) {
+        Ok(given) => given,
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    let given = match checked(realm, given).await? {
+        Ok(given) => given,
+        Err(why) => return Ok(Err(why)),
+    };
+    match realm.people.users.import(given, realm.now()).await {
+        Ok(imported) => Ok(Ok(imported)),
+        Err(error @ (UserError::Conflict | UserError::Directory(_) | UserError::Store(_))) => {
+            Err(error.into())
+        }
+        Err(
+            error @ (UserError::Username
+            | UserError::MixedScripts
+            | UserError::Email
+            | UserError::Profile
+            | UserError::UsernameTaken
+            | UserError::EmailTaken
+            | UserError::NotFound
+            | UserError::TooManyCredentials
+            | UserError::TooMuchHeld
+            | UserError::Id
+            | UserError::KeptElsewhere(_)),
+        ) => Ok(Err(error.to_string())),
+    }
+}
+
+async fn checked(
+    realm: &Realm,
+    given: ImportedDocument,
+) -> Result<Result<ImportedUser, String>, Problem> {
+    // What `user show` has beside, and nothing is made of; of anything else somebody expects that
+    // it is taken.
+    let shown = UserDocument::json_schema(&mut SchemaGenerator::default());
+    let shown = shown
+        .get("properties")
+        .and_then(|members| members.as_object());
+    let is_shown = |name: &String| shown.is_some_and(|members| members.contains_key(name));
+    if let Some(unknown) = given.shown.keys().find(|name| !is_shown(name)) {
+        return Ok(Err(format!("there is no member {unknown}")));
+    }
+    if let Some(directory) = &given.directory {
+        return Ok(Err(format!(
+            "directory: the account is kept by {directory}, and is made when its person logs in"
+        )));
+    }
+    let version = given.terms.as_ref().map(|terms| terms.version.len());
+    if version.is_some_and(|bytes| !(1..=MAX_TERMS_VERSION_BYTES).contains(&bytes)) {
+        return Ok(Err(format!(
+            "terms: the version has 1 to {MAX_TERMS_VERSION_BYTES} bytes"
+        )));
+    }
+    if let Some(Err(error)) = given.password_hash.as_deref().map(check_hash) {
+        return Ok(Err(format!("password_hash: {error}")));
+    }
+    let (mut groups, mut roles) = (Vec::new(), Vec::new());
+    for name in &given.groups {
+        match realm.group_id(name).await? {
+            Some(id) => groups.push(id),
+            None => return Ok(Err(format!("groups: there is no group {name}"))),
+        }
+    }
+    for name in &given.roles {
+        match realm.role_id(name).await? {
+            Some(id) => roles.push(id),
+            None => return Ok(Err(format!("roles: there is no role {name}"))),
+        }
+    }
+    for name in given.attributes.keys() {
+        realm.learn(RecordKind::Attribute, name).await?;
+    }
+    let snapshot = realm.snapshot();
+    let schema = &snapshot.registry.people.attributes;
+    let mut attributes = BTreeMap::new();
+    for (name, value) in given.attributes {
+        let Some(attribute) = schema.get(&name) else {
+            return Ok(Err(format!("attributes: the schema has no {name}")));
+        };
+        if let Err(why) = attribute.accepts(&value.to_attribute()) {
+            return Ok(Err(format!("attributes: {name}: {why}")));
+        }
+        let verified = !given.unverified_attributes.contains(&name);
+        attributes.insert(name, StoredAttribute { value, verified });
+    }
+    Ok(Ok(ImportedUser {
+        id: given.id,
+        username: given.username,
+        email: given.email,
+        email_verified: given.email_verified,
+        password_hash: given.password_hash,
+        admin: given.admin,
+        enabled: given.enabled,
+        must_change_password: given.must_change_password,
+        expires_at: given.expires_at,
+        created_at: given.created_at,
+        invited: given.awaits_person,
+        must_accept_terms: given.must_accept_terms,
+        terms: given.terms,
+        profile: given.profile,
+        groups,
+        roles,
+        attributes,
+    }))
+}

@@ -1,0 +1,84 @@
+//! What clients were told, or are still to be told, of sessions that ended.
+use crate::engine::adapter::Row;
+use crate::engine::facts::Method;
+use crate::engine::input::Page;
+use crate::engine::noun::Noun;
+use crate::engine::operation::{Operation, run};
+use crate::engine::output::Json;
+use crate::engine::problem::Problem;
+use crate::engine::right::Right::Read;
+use crate::operations::model::List;
+use schemars::JsonSchema;
+use serde::Serialize;
+use signet_directory::logout_notice::{self, Notice, NoticeState};
+use signet_realm::state::Realm;
+use std::sync::Arc;
+
+const LIST: &str = "/admin/v1/logouts";
+
+/// Back-channel logouts.
+pub const LOGOUTS: Noun = Noun {
+    name: "logout",
+    list: LIST,
+    id: "id",
+    columns: &["client_id", "sid", "state", "attempts", "last", "made_at"],
+    sorted_by: None,
+    written: &[],
+};
+
+#[rustfmt::skip]
+pub(crate) const OPERATIONS: &[&dyn Row] = &[
+    &Operation::new("listLogouts", Read, Method::Get, LIST, "List what clients are told of sessions that ended", run!(list)),
+];
+
+/// What one client is told of one session that ended.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Logout")]
+struct LogoutDocument {
+    /// The `jti` of its logout tokens.
+    id: String,
+    client_id: String,
+    user_id: String,
+    sid: String,
+    /// `waiting`, `delivered` or `failed`.
+    state: &'static str,
+    /// When the session ended.
+    made_at: u64,
+    /// How often it was sent.
+    attempts: u32,
+    /// The result of the last attempt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last: Option<String>,
+    /// When it was last sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_at: Option<u64>,
+}
+
+impl From<Notice> for LogoutDocument {
+    fn from(notice: Notice) -> LogoutDocument {
+        LogoutDocument {
+            id: notice.id,
+            client_id: notice.client_id,
+            user_id: notice.user_id,
+            sid: notice.sid,
+            state: match notice.state {
+                // A list leaves watches out.
+                NoticeState::Watching | NoticeState::Waiting => "waiting",
+                NoticeState::Delivered => "delivered",
+                NoticeState::Failed => "failed",
+            },
+            made_at: notice.made_at,
+            attempts: notice.attempts,
+            last: notice.last,
+            last_at: notice.last_at,
+        }
+    }
+}
+
+async fn list(realm: Arc<Realm>, page: Page) -> Result<Json<List<LogoutDocument>>, Problem> {
+    let after = page.after.as_deref();
+    let found = logout_notice::page(&*realm.store, after, page.limit, realm.now()).await?;
+    let (notices, next) = found;
+    let items = notices.into_iter().map(LogoutDocument::from).collect();
+    Ok(Json(List { items, next }))
+}

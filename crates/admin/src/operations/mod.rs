@@ -1,0 +1,23 @@
+//! The operations of the admin API, one file a kind of record, with its models beside it.
+pub(crate) mod agent_model;
+pub(crate) mod agents;
+pub(crate) mod audit;
+pub(crate) mod clients;
+pub(crate) mod credentials;
+pub(crate) mod export;
+pub(crate) mod grants;
+pub(crate) mod import;
+pub(crate) mod keys;
+pub(crate) mod logouts;
+pub(crate) mod model;
+pub(crate) mod nodes;
+pub(crate) mod people;
+pub(crate) mod people_model;
+pub(crate) mod provider_model;
+pub(crate) mod providers;
+pub(crate) mod resources;
+pub(crate) mod revocations;
+pub(crate) mod rules;
+pub mod sealing;
+pub(crate) mod sessions;
+pub(crate) mod users;

@@ -1,0 +1,144 @@
+//! Identity providers.
+use crate::engine::adapter::Row;
+use crate::engine::facts::Method;
+use crate::engine::input::{Page, ProviderName, Revision};
+use crate::engine::noun::Noun;
+use crate::engine::operation::{Operation, run};
+use crate::engine::output::{Json, Revised, Written};
+use crate::engine::problem::Problem;
+use crate::engine::right::Right::{Read, Write};
+use crate::operations::model::List;
+use crate::operations::provider_model::{ProviderChange, ProviderDocument};
+use schemars::JsonSchema;
+use signet_crypto::{Secret, seal::Keyring};
+use signet_oauth::provider::Provider;
+use signet_realm::providers::{ProviderError, seal_secret};
+use signet_realm::state::Realm;
+use signet_registry::kinds::RecordKind;
+use std::sync::Arc;
+
+const LIST: &str = "/admin/v1/providers";
+const ONE: &str = "/admin/v1/providers/{provider}";
+
+/// Identity providers.
+pub const PROVIDERS: Noun = Noun {
+    name: "provider",
+    list: LIST,
+    id: "name",
+    columns: &["name", "issuer", "client_id", "enabled", "redirect_uri"],
+    sorted_by: None,
+    written: &[ProviderChange::json_schema],
+};
+
+#[rustfmt::skip]
+pub(crate) const OPERATIONS: &[&dyn Row] = &[
+    &Operation::new("listProviders", Read, Method::Get, LIST, "List identity providers", run!(list)),
+    &Operation::new("showProvider", Read, Method::Get, ONE, "Show an identity provider", run!(show)),
+    &Operation::new("writeProvider", Write, Method::Put, ONE, "Add an identity provider; with If-Match, replace one", run!(write)),
+    &Operation::new("removeProvider", Write, Method::Delete, ONE, "Remove an identity provider", run!(remove)),
+];
+
+async fn list(realm: Arc<Realm>, page: Page) -> Result<Json<List<ProviderDocument>>, Problem> {
+    let snapshot = realm.snapshot();
+    let issuer = &snapshot.settings.issuer;
+    let after = page.after.as_deref();
+    // In the order of their names already.
+    let found = snapshot.registry.providers.iter();
+    let found = found.filter(|provider| after.is_none_or(|after| *provider.name > *after));
+    let found = found.take(page.limit + 1);
+    let items = found.map(|provider| ProviderDocument::new(provider, issuer));
+    let named = |document: &ProviderDocument| document.name.clone();
+    Ok(Json(List::cut(items.collect(), page.limit, named)))
+}
+
+fn shown(realm: &Realm, provider: &Provider) -> Revised<ProviderDocument> {
+    Revised {
+        value: ProviderDocument::new(provider, &realm.snapshot().settings.issuer),
+        revision: provider.revision,
+    }
+}
+
+async fn show(
+    realm: Arc<Realm>,
+    ProviderName(name): ProviderName,
+) -> Result<Revised<ProviderDocument>, Problem> {
+    realm.learn(RecordKind::Provider, &name).await?;
+    let snapshot = realm.snapshot();
+    let provider = snapshot.registry.providers.get(&name);
+    let provider = provider.ok_or_else(Problem::not_found)?;
+    Ok(shown(&realm, provider))
+}
+
+async fn write(
+    realm: Arc<Realm>,
+    (ProviderName(name), revision, Json(wanted)): (
+        ProviderName,
+        Option<Revision>,
+        Json<ProviderChange>,
+    ),
+) -> Result<Written<Revised<ProviderDocument>>, Problem> {
+    if wanted.name.as_deref().is_some_and(|said| said != name) {
+        return Err(Problem::invalid("the name cannot be changed"));
+    }
+    realm.learn(RecordKind::Provider, &name).await?;
+    let known = realm.snapshot().registry.providers.get(&name).cloned();
+    let (mut provider, secret) = wanted.provider(name.clone())?;
+    provider.sealed_secret = match secret {
+        // What is said once is not said again: it stays while it is of the same client.
+        None => known
+            .filter(|known| {
+                known.issuer == provider.issuer && known.client_id == provider.client_id
+            })
+            .and_then(|known| known.sealed_secret.clone()),
+        Some(secret) => seal_secret(&realm.keyring(), &name, &secret),
+    };
+    let read = revision.map(|Revision(read)| read);
+    let written = realm.write_provider(provider, read).await?;
+    let shown = shown(&realm, &written);
+    Ok(match read {
+        None => Written::New(shown),
+        Some(_) => Written::Replaced(shown),
+    })
+}
+
+/// A provider that the configuration declares: `members` under the names that they have in this
+/// API, and held to the same rules. `seal` seals the secret; none only checks.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn declared_provider(
+    name: &str,
+    members: serde_json::Value,
+    secret: Option<Secret<String>>,
+    seal: Option<&Keyring>,
+) -> Result<Provider, String> {
+    let read = serde_json::from_value(members);
+    let mut wanted: ProviderChange = read.map_err(|e| e.to_string())?;
+    wanted.client_secret = secret.map(|secret| secret.expose().clone());
+    let read = wanted.provider(name.to_owned());
+    let (mut provider, secret) = read.map_err(|problem| problem.detail().to_owned())?;
+    provider.sealed_secret = match (&secret, seal) {
+        (None, _) => None,
+        (Some(_), None) => Some(String::new()),
+        (Some(secret), Some(keyring)) => seal_secret(keyring, name, secret),
+    };
+    provider.check()?;
+    Ok(provider)
+}
+
+async fn remove(realm: Arc<Realm>, ProviderName(name): ProviderName) -> Result<(), Problem> {
+    Ok(realm.remove_provider(&name).await?)
+}
+
+impl From<ProviderError> for Problem {
+    fn from(error: ProviderError) -> Problem {
+        match error {
+            ProviderError::Registry(error) => error.into(),
+            ProviderError::Declared => Problem::conflict(
+                "declared_in_configuration",
+                "the configuration file declares this record",
+            ),
+            ProviderError::Invalid(fault) => Problem::invalid(fault),
+        }
+    }
+}

@@ -1,0 +1,533 @@
+//! Users.
+use crate::engine::adapter::Row;
+use crate::engine::facts::Method;
+use crate::engine::input::{Members, Page, Query, Revision, UserId};
+use crate::engine::noun::Noun;
+use crate::engine::operation::{Operation, run};
+use crate::engine::output::{Created, Json, Revised};
+use crate::engine::problem::Problem;
+use crate::engine::right::Right::{Read, Write};
+use crate::operations::model::{
+    EmailChange, List, ListChange, NewUserDocument, PasswordChange, UserChange, UserDocument,
+};
+use crate::operations::people_model::AttributesChange;
+use http::StatusCode;
+use schemars::JsonSchema;
+use signet_crypto::Secret;
+use signet_directory::{
+    NewUser, PasswordOf, StoredAttribute, StoredUser, User, UserDraft, UserError,
+    passwords::PoolError,
+};
+use signet_login::invitation::{self, InvitationError};
+use signet_oauth::people::{MAX_ATTRIBUTES, Who};
+use signet_realm::state::{Realm, Snapshot};
+use signet_registry::kinds::RecordKind;
+use signet_request::security_mail;
+use std::sync::Arc;
+
+const LIST: &str = "/admin/v1/users";
+const ONE: &str = "/admin/v1/users/{user_id}";
+const EMAIL: &str = "/admin/v1/users/{user_id}/email";
+const PASSWORD: &str = "/admin/v1/users/{user_id}/password";
+const ATTRIBUTES: &str = "/admin/v1/users/{user_id}/attributes";
+const GROUPS: &str = "/admin/v1/users/{user_id}/groups";
+const ROLES: &str = "/admin/v1/users/{user_id}/roles";
+const ENABLE: &str = "/admin/v1/users/{user_id}/enable";
+const DISABLE: &str = "/admin/v1/users/{user_id}/disable";
+const REVOKE: &str = "/admin/v1/users/{user_id}/revoke";
+const DELETION: &str = "/admin/v1/users/{user_id}/deletion";
+const INVITATION: &str = "/admin/v1/users/{user_id}/invitation";
+
+/// Users.
+pub const USERS: Noun = Noun {
+    name: "user",
+    list: LIST,
+    id: "id",
+    columns: &["username", "id", "email", "admin", "enabled"],
+    sorted_by: Some("username"),
+    written: &[NewUserDocument::json_schema, UserChange::json_schema],
+};
+
+#[rustfmt::skip]
+pub(crate) const OPERATIONS: &[&dyn Row] = &[
+    &Operation::new("listUsers", Read, Method::Get, LIST, "List users", run!(list)),
+    &Operation::new("createUser", Write, Method::Post, LIST, "Make an account", run!(create)),
+    &Operation::new("showUser", Read, Method::Get, ONE, "Show a user", run!(show)),
+    &Operation::new("replaceUser", Write, Method::Put, ONE, "Replace a user's rights and profile", run!(replace)),
+    &Operation::new("removeUser", Write, Method::Delete, ONE, "Remove a user and end everything of theirs", run!(remove_one)),
+    &Operation::new("setEmail", Write, Method::Put, EMAIL, "Set or remove the e-mail address", run!(set_email)),
+    &Operation::new("setPassword", Write, Method::Put, PASSWORD, "Set or remove the password and end everything of theirs", run!(set_password)),
+    &Operation::new("setUserAttributes", Write, Method::Put, ATTRIBUTES, "Set and remove attributes of a user", run!(set_attributes)),
+    &Operation::new("changeUserGroups", Write, Method::Post, GROUPS, "Put a user into groups and take them out of others", run!(change_groups)),
+    &Operation::new("changeUserRoles", Write, Method::Post, ROLES, "Give a user roles and take others away", run!(change_roles)),
+    &Operation::new("enableUser", Write, Method::Post, ENABLE, "Let a user in again", run!(enable)),
+    &Operation::new("disableUser", Write, Method::Post, DISABLE, "Keep a user out and end everything of theirs", run!(disable)),
+    &Operation::new("deleteUserLater", Write, Method::Post, DELETION, "Erase a user after the time of grace, and end everything of theirs now", run!(ask_deletion)),
+    &Operation::new("keepUser", Write, Method::Delete, DELETION, "Keep a user who was to be erased", run!(undo_deletion)),
+    &Operation::new("inviteUser", Write, Method::Post, INVITATION, "Mail a user a link by which they set their first password", run!(invite)),
+    &Operation::new("withdrawInvitation", Write, Method::Delete, INVITATION, "Take an invitation back: its link works no more", run!(withdraw_invitation)),
+    &Operation::new("revokeUser", Write, Method::Post, REVOKE, "End every session, grant and token of a user", run!(revoke)),
+];
+
+/// Which users.
+struct UserFilter {
+    login: Option<String>,
+    search: Option<String>,
+}
+
+impl Members for UserFilter {
+    const MEMBERS: &'static [(&'static str, &'static str)] = &[
+        ("login", "the one user of this name or address, whole"),
+        (
+            "search",
+            "only users whose name, address, full, given or family name has this in it, whatever its case",
+        ),
+    ];
+
+    fn parse<'a>(member: impl Fn(&str) -> Option<&'a str>) -> Result<UserFilter, Problem> {
+        Ok(UserFilter {
+            login: member("login").map(str::to_owned),
+            search: member("search").map(str::to_lowercase),
+        })
+    }
+}
+
+async fn list(
+    realm: Arc<Realm>,
+    (page, Query(filter)): (Page, Query<UserFilter>),
+) -> Result<Json<List<UserDocument>>, Problem> {
+    let (users, now) = (&realm.people.users, realm.now());
+    if let Some(login) = &filter.login {
+        let found = users.by_login(login, now).await?;
+        let snapshot = realm.snapshot();
+        let items = found.into_iter().map(|user| document(user, &snapshot));
+        let items = items.collect();
+        return Ok(Json(List { items, next: None }));
+    }
+    let snapshot = realm.snapshot();
+    let mut items: Vec<UserDocument> = Vec::new();
+    let mut after = page.after.clone();
+    // A search reads on until its page is full: nothing is indexed for it.
+    loop {
+        let at_once = READ_AT_ONCE.max(page.limit + 1);
+        let read = users.list(after.as_deref(), at_once, now).await?;
+        let last = read.len() < at_once;
+        after = read.last().map(|user| user.id.clone());
+        let found = read.into_iter().filter(|user| match &filter.search {
+            None => true,
+            Some(words) => matches(user, words),
+        });
+        items.extend(found.map(|user| document(user, &snapshot)));
+        if last || items.len() > page.limit {
+            break;
+        }
+    }
+    Ok(Json(List::cut(items, page.limit, |user| user.id.clone())))
+}
+
+/// An account as the API shows it.
+pub(crate) fn document(user: User, snapshot: &Snapshot) -> UserDocument {
+    UserDocument::new(user, &snapshot.registry.people)
+}
+
+/// Users that are read at once.
+pub(crate) const READ_AT_ONCE: usize = 100;
+
+/// Who provisions often writes given and family name, and no full name: they are searched one by
+/// one and as people write them together, in either order.
+fn matches(user: &User, words: &str) -> bool {
+    let profile = &user.profile;
+    let own = [
+        Some(&user.username),
+        user.email.as_ref(),
+        profile.name.as_ref(),
+        profile.given_name.as_ref(),
+        profile.family_name.as_ref(),
+    ];
+    let together = match (&profile.given_name, &profile.family_name) {
+        (Some(given), Some(family)) => {
+            [format!("{given} {family}"), format!("{family} {given}")].to_vec()
+        }
+        (Some(_) | None, None) | (None, Some(_)) => Vec::new(),
+    };
+    let mut all = own.into_iter().flatten().chain(&together);
+    all.any(|text| text.to_lowercase().contains(words))
+}
+
+/// Hashes a new password, if the policy allows it.
+pub(crate) async fn hash(
+    realm: &Realm,
+    password: String,
+    of: PasswordOf<'_>,
+) -> Result<String, Problem> {
+    realm
+        .check_new_password(&password, of)
+        .map_err(|refused| Problem::invalid(refused.to_string()))?;
+    let hashed = realm.people.users.hash(Secret::new(password));
+    hashed.await.map_err(|error| match error {
+        PoolError::Busy => Problem::unavailable(),
+        other => Problem::invalid(other.to_string()),
+    })
+}
+
+async fn create(
+    realm: Arc<Realm>,
+    Json(wanted): Json<NewUserDocument>,
+) -> Result<Created<Revised<UserDocument>>, Problem> {
+    let email = wanted.email.as_deref();
+    let of = PasswordOf::new(&wanted.username, email, &wanted.profile, wanted.admin);
+    let password = match wanted.password {
+        Some(password) => Some(hash(&realm, password, of).await?),
+        None => None,
+    };
+    let new = NewUser {
+        username: wanted.username,
+        email: wanted.email,
+        email_verified: wanted.email_verified,
+        password,
+        must_change_password: wanted.temporary,
+        expires_at: wanted.expires_at,
+        admin: wanted.admin,
+        profile: wanted.profile,
+        by_administrator: true,
+        ..NewUser::default()
+    };
+    let user = realm.people.users.create(new, realm.now()).await?;
+    if let Some(at) = user.expires_at {
+        realm.watch_account(&user.id, at).await?;
+    }
+    shown(&realm, &user.id).await.map(Created)
+}
+
+async fn read(realm: &Realm, id: &str) -> Result<StoredUser, Problem> {
+    let found = realm.people.users.found(id, realm.now()).await?;
+    let found = found.ok_or_else(Problem::not_found)?;
+    // What the operation then changes is recorded with the name, too.
+    signet_audit::name_target(id, &found.user.username);
+    Ok(found)
+}
+
+async fn shown(realm: &Realm, id: &str) -> Result<Revised<UserDocument>, Problem> {
+    let found = read(realm, id).await?;
+    Ok(Revised {
+        value: document(found.user, &realm.snapshot()),
+        revision: found.version,
+    })
+}
+
+async fn show(realm: Arc<Realm>, id: UserId) -> Result<Revised<UserDocument>, Problem> {
+    shown(&realm, &id.0).await
+}
+
+async fn replace(
+    realm: Arc<Realm>,
+    ((id, Query(insists)), Revision(revision), Json(wanted)): (
+        (UserId, Query<Insists>),
+        Revision,
+        Json<UserChange>,
+    ),
+) -> Result<Revised<UserDocument>, Problem> {
+    let found = read(&realm, &id.0).await?;
+    if revision != found.version {
+        return Err(Problem::changed());
+    }
+    if !wanted.admin || !wanted.enabled {
+        keeps_an_administrator(&realm, &found.user, &insists).await?;
+    }
+    // Whoever is to be disabled is ended also where they were disabled before: an earlier call may
+    // have got only so far. Tokens say what their holder might do when they were made: they end
+    // with the right.
+    let expires_at = match wanted.expires_at {
+        None => found.user.expires_at,
+        Some(0) => None,
+        Some(at) => Some(at),
+    };
+    let expired = expires_at.is_some_and(|at| at <= realm.now());
+    let ends = !wanted.enabled || expired || (found.user.admin && !wanted.admin);
+    if wanted.must_change_password == Some(true) && !realm.people.users.may(&found.user).password {
+        return Err(UserError::KeptElsewhere("the password").into());
+    }
+    let change = |draft: &mut UserDraft| {
+        let user = &mut draft.user;
+        user.admin = wanted.admin;
+        user.enabled = wanted.enabled;
+        user.profile = wanted.profile;
+        user.expires_at = expires_at;
+        if let Some(must) = wanted.must_change_password {
+            user.must_change_password = must;
+        }
+    };
+    let replaced = match ends {
+        true => realm.replace_user_and_end_everything(found, change).await?,
+        false => {
+            if let Some(at) = expires_at.filter(|_| expires_at != found.user.expires_at) {
+                realm.watch_account(&id.0, at).await?;
+            }
+            let users = &realm.people.users;
+            users.change_found(found, realm.now(), change).await?
+        }
+    };
+    match replaced {
+        Some(_) => shown(&realm, &id.0).await,
+        None => Err(Problem::changed()),
+    }
+}
+
+/// Attributes that administrators may write, by the schema.
+async fn set_attributes(
+    realm: Arc<Realm>,
+    (id, Json(wanted)): (UserId, Json<AttributesChange>),
+) -> Result<Revised<UserDocument>, Problem> {
+    for name in wanted.attributes.keys() {
+        realm.learn(RecordKind::Attribute, name).await?;
+    }
+    let snapshot = realm.snapshot();
+    let schema = &snapshot.registry.people.attributes;
+    for (name, value) in &wanted.attributes {
+        let said = |why: &str| Problem::invalid(format!("{name}: {why}"));
+        let attribute = schema.get(name);
+        let attribute = attribute.ok_or_else(|| said("the schema has no such attribute"))?;
+        match (attribute.write, value) {
+            (Who::Nobody, _) => {
+                return Err(said("is written by the person's directory alone"));
+            }
+            (Who::Person | Who::Administrator, None) => {}
+            (Who::Person | Who::Administrator, Some(value)) => {
+                let fits = attribute.accepts(&value.to_attribute());
+                fits.map_err(said)?;
+            }
+        }
+    }
+    let (users, now) = (&realm.people.users, realm.now());
+    let change = |draft: &mut UserDraft| {
+        let attributes = &mut draft.user.attributes;
+        for (name, value) in &wanted.attributes {
+            match value {
+                None => drop(attributes.remove(name)),
+                Some(value) => {
+                    let stored = StoredAttribute {
+                        value: value.clone(),
+                        verified: wanted.verified,
+                    };
+                    attributes.insert(name.clone(), stored);
+                }
+            }
+        }
+        if attributes.len() > MAX_ATTRIBUTES {
+            // What the schema has no more makes place.
+            attributes.retain(|name, _| schema.contains_key(name));
+        }
+    };
+    users.change(&id.0, now, change).await?;
+    shown(&realm, &id.0).await
+}
+
+async fn change_groups(
+    realm: Arc<Realm>,
+    (id, Json(by)): (UserId, Json<ListChange>),
+) -> Result<Revised<UserDocument>, Problem> {
+    let (mut add, mut remove) = (Vec::new(), Vec::new());
+    for (names, ids) in [(&by.add, &mut add), (&by.remove, &mut remove)] {
+        for name in names {
+            let found = realm.group_id(name).await?;
+            ids.push(found.ok_or_else(|| Problem::invalid(format!("there is no group {name}")))?);
+        }
+    }
+    let snapshot = realm.snapshot();
+    let people = &snapshot.registry.people;
+    let change = |draft: &mut UserDraft| draft.user.change_groups(&add, &remove, people);
+    realm.change_holdings(&id.0, change).await?;
+    shown(&realm, &id.0).await
+}
+
+async fn change_roles(
+    realm: Arc<Realm>,
+    (id, Json(by)): (UserId, Json<ListChange>),
+) -> Result<Revised<UserDocument>, Problem> {
+    let (mut add, mut remove) = (Vec::new(), Vec::new());
+    for (names, ids) in [(&by.add, &mut add), (&by.remove, &mut remove)] {
+        for name in names {
+            let found = realm.role_id(name).await?;
+            ids.push(found.ok_or_else(|| Problem::invalid(format!("there is no role {name}")))?);
+        }
+    }
+    let snapshot = realm.snapshot();
+    let people = &snapshot.registry.people;
+    let change = |draft: &mut UserDraft| draft.user.change_roles(&add, &remove, people);
+    realm.change_holdings(&id.0, change).await?;
+    shown(&realm, &id.0).await
+}
+
+/// Whether the caller knows that nobody may administer afterwards.
+struct Insists(bool);
+
+impl Members for Insists {
+    const MEMBERS: &'static [(&'static str, &'static str)] = &[(
+        "last_administrator",
+        "true: also where no account that may administer is left",
+    )];
+
+    fn parse<'a>(member: impl Fn(&str) -> Option<&'a str>) -> Result<Insists, Problem> {
+        match member("last_administrator") {
+            None | Some("false") => Ok(Insists(false)),
+            Some("true") => Ok(Insists(true)),
+            Some(_) => Err(Problem::invalid("last_administrator is true or false")),
+        }
+    }
+}
+
+/// Refuses what would leave no account that may administer: only a client, or a command without a
+/// server, could make one again.
+async fn keeps_an_administrator(
+    realm: &Realm,
+    user: &User,
+    Insists(insists): &Insists,
+) -> Result<(), Problem> {
+    let now = realm.now();
+    let may = |user: &User| {
+        let lives = user.expires_at.is_none_or(|end| end > now);
+        user.admin && user.enabled && user.deletion.is_none() && lives
+    };
+    if *insists || !may(user) {
+        return Ok(());
+    }
+    let mut after: Option<String> = None;
+    loop {
+        let users = &realm.people.users;
+        let read = users.list(after.as_deref(), READ_AT_ONCE, now).await?;
+        if read.iter().any(|other| other.id != user.id && may(other)) {
+            return Ok(());
+        }
+        if read.len() < READ_AT_ONCE {
+            return Err(Problem::conflict(
+                "last_administrator",
+                "this is the last account that may administer: make another one first, or insist with last_administrator",
+            ));
+        }
+        after = read.last().map(|user| user.id.clone());
+    }
+}
+
+async fn remove_one(
+    realm: Arc<Realm>,
+    (id, Query(insists)): (UserId, Query<Insists>),
+) -> Result<(), Problem> {
+    let user = read(&realm, &id.0).await?.user;
+    keeps_an_administrator(&realm, &user, &insists).await?;
+    remove(&realm, &id.0).await
+}
+
+/// Removes an account, and ends everything of it.
+pub(crate) async fn remove(realm: &Realm, id: &str) -> Result<(), Problem> {
+    Ok(realm.remove_user(id).await?)
+}
+
+async fn ask_deletion(
+    realm: Arc<Realm>,
+    (id, Query(insists)): (UserId, Query<Insists>),
+) -> Result<Revised<UserDocument>, Problem> {
+    let user = read(&realm, &id.0).await?.user;
+    keeps_an_administrator(&realm, &user, &insists).await?;
+    realm.ask_deletion(&id.0).await?;
+    shown(&realm, &id.0).await
+}
+
+async fn undo_deletion(realm: Arc<Realm>, id: UserId) -> Result<Revised<UserDocument>, Problem> {
+    match realm.undo_deletion(&id.0, |_| true).await? {
+        true => shown(&realm, &id.0).await,
+        false => Err(Problem::conflict(
+            "no_deletion",
+            "the account is not to be erased",
+        )),
+    }
+}
+
+/// Changes the record, and ends everything of the user in the same change.
+async fn end_with(realm: &Realm, id: &str, change: impl Fn(&mut UserDraft)) -> Result<(), Problem> {
+    let changed = realm.change_user_and_end_everything(id, |_| true, change);
+    changed.await?.map(drop).ok_or_else(Problem::changed)
+}
+
+async fn set_email(
+    realm: Arc<Realm>,
+    (id, Json(wanted)): (UserId, Json<EmailChange>),
+) -> Result<Revised<UserDocument>, Problem> {
+    let email = wanted.email.as_deref();
+    security_mail::set_email(&realm, &id.0, email, wanted.verified).await?;
+    shown(&realm, &id.0).await
+}
+
+async fn set_password(
+    realm: Arc<Realm>,
+    (id, Json(wanted)): (UserId, Json<PasswordChange>),
+) -> Result<(), Problem> {
+    let user = read(&realm, &id.0).await?.user;
+    let phc = match wanted.password {
+        Some(password) => Some(hash(&realm, password, PasswordOf::user(&user)).await?),
+        None => None,
+    };
+    let now = realm.now();
+    // Whoever knew the old one is out.
+    end_with(&realm, &user.id, |draft| match phc.as_deref() {
+        Some(phc) if wanted.temporary => draft.set_temporary_password(phc, now),
+        phc => draft.set_password(phc, now),
+    })
+    .await
+}
+
+async fn invite(realm: Arc<Realm>, id: UserId) -> Result<Revised<UserDocument>, Problem> {
+    invitation::invite(&realm, &id.0).await?;
+    shown(&realm, &id.0).await
+}
+
+async fn withdraw_invitation(realm: Arc<Realm>, id: UserId) -> Result<(), Problem> {
+    Ok(invitation::withdraw(&realm, &id.0).await?)
+}
+
+impl From<InvitationError> for Problem {
+    fn from(error: InvitationError) -> Problem {
+        match error {
+            InvitationError::NoMail => {
+                Problem::conflict("no_mail", "the server is not configured to send mail")
+            }
+            InvitationError::NoAddress => {
+                Problem::conflict("no_address", "the user has no e-mail address")
+            }
+            InvitationError::Disabled => {
+                Problem::conflict("disabled", "the user is disabled, or has expired")
+            }
+            InvitationError::Accepted => Problem::conflict(
+                "has_password",
+                "the user has a password: who forgot it asks for a link at /account/recover",
+            ),
+            InvitationError::NotSent => Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "not_sent",
+                "the mail could not be handed over: send the invitation again".to_owned(),
+            ),
+            InvitationError::User(error) => error.into(),
+        }
+    }
+}
+
+async fn enable(realm: Arc<Realm>, id: UserId) -> Result<Revised<UserDocument>, Problem> {
+    let users = &realm.people.users;
+    users.set_enabled(&id.0, true, realm.now()).await?;
+    shown(&realm, &id.0).await
+}
+
+async fn disable(
+    realm: Arc<Realm>,
+    (id, Query(insists)): (UserId, Query<Insists>),
+) -> Result<Revised<UserDocument>, Problem> {
+    let user = read(&realm, &id.0).await?.user;
+    keeps_an_administrator(&realm, &user, &insists).await?;
+    end_with(&realm, &id.0, |draft| draft.user.enabled = false).await?;
+    shown(&realm, &id.0).await
+}
+
+async fn revoke(realm: Arc<Realm>, id: UserId) -> Result<(), Problem> {
+    let user = read(&realm, &id.0).await?.user;
+    realm.revoke_everything_of(&user.id).await?;
+    Ok(())
+}

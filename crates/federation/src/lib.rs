@@ -1,0 +1,10 @@
+//! Other identity providers: this server as their client.
+//!
+//! - [`upstream`]: what is fetched of a provider, and what is believed of it.
+//! - [`upstream_tokens`]: the refresh tokens of providers that people's links keep, sealed.
+//!
+//! It knows no page and no session: the person's way there and back is the login's.
+#![forbid(unsafe_code)]
+
+pub mod upstream;
+pub mod upstream_tokens;

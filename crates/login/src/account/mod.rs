@@ -1,0 +1,387 @@
+//! `/account`: the person's own password, sessions, consents and agents.
+mod agents;
+mod attributes;
+mod data;
+mod delete;
+pub(crate) mod factors;
+mod passkeys;
+mod providers;
+
+pub use agents::{CHALLENGE_LIFETIME, MAX_FORM_OBJECT};
+pub use data::PersonData;
+
+use signet_crypto::Secret;
+use signet_oauth::params::Params;
+use signet_store::StoreError;
+
+use crate::failure::Failure;
+use crate::freshness::{self, Fresh};
+use crate::journey::{flow, provider};
+use crate::waiting_login;
+use signet_audit::{Action, Event};
+use signet_directory::passwords::Waiter;
+use signet_directory::session::{self, Found};
+use signet_directory::{PasswordOf, PasswordVerdict, User, UserError};
+use signet_pages::words::{host_of, name_of, scope_text};
+use signet_pages::{AccountView, ConsentView, LogoutOnward, Notice, SessionView};
+use signet_realm::attempts::{self, Kind};
+use signet_request::access::Entrance;
+use signet_request::browser_request::{BrowserRequest, LoggedIn, store_failed};
+use signet_request::front_channel_logout;
+use signet_request::http::{Context, Response};
+use signet_request::interaction::{Goal, Page};
+use signet_request::security_mail::{self, SecurityEvent};
+
+const PASSWORD_CHANGED: &str = "account-password-changed";
+
+/// GET.
+pub async fn show(context: Context) -> Response {
+    let visit = match BrowserRequest::begin(context).await {
+        Ok(visit) => visit,
+        Err(response) => return response,
+    };
+    match waiting_login::said(visit.context.query()) {
+        Some(text) if visit.present().is_none() => {
+            let interaction = visit.interaction(Goal::Account);
+            flow::show(visit, interaction, Some(Notice::Done(text)))
+        }
+        Some(_) | None => overview(visit, None).await,
+    }
+}
+
+async fn overview(visit: BrowserRequest, notice: Option<Notice>) -> Response {
+    match render(&visit, notice).await {
+        Ok(Some(html)) => visit.page(html),
+        Ok(None) => ask_login(visit),
+        Err(error) => visit.unavailable(&error),
+    }
+}
+
+fn ask_login(visit: BrowserRequest) -> Response {
+    let interaction = visit.interaction(Goal::Account);
+    flow::show(visit, interaction, None)
+}
+
+async fn render(
+    visit: &BrowserRequest,
+    notice: Option<Notice>,
+) -> Result<Option<signet_pages::Html>, StoreError> {
+    let Some(present) = visit.present() else {
+        return Ok(None);
+    };
+    let (store, now) = (&*visit.context.realm.store, visit.context.now());
+    let (users, user) = (&visit.context.realm.people.users, &present.user);
+    let sessions = session::list(store, &user.id, now).await?;
+    let sessions: Vec<SessionView> = sessions
+        .into_iter()
+        .map(|(_, row)| SessionView {
+            browser: session::browser_name(&row.user_agent),
+            current: row.sid == present.found.row.sid,
+            sid: row.sid,
+            address: row.address,
+            created_at: row.created_at,
+            last_seen: row.last_seen,
+        })
+        .collect();
+    let (t, registry) = (visit.face(), &visit.context.snapshot.registry);
+    let consents = signet_directory::consent::list(store, &user.id, now).await?;
+    let consents: Vec<ConsentView> = consents
+        .into_iter()
+        .map(|(client_id, consent)| ConsentView {
+            client_name: registry
+                .clients
+                .get(&client_id)
+                .map_or_else(|| client_id.clone(), |client| name_of(client).to_owned()),
+            scopes: consent
+                .scope
+                .iter()
+                .map(|name| scope_text(&t, registry, name))
+                .collect(),
+            granted_at: consent.granted_at,
+            client_id,
+        })
+        .collect();
+    let mut interaction = visit.interaction(Goal::Account);
+    interaction.page = Page::Account;
+    interaction.shown_to = Some(present.found.row.sid.clone());
+    let challenge = agents::challenge();
+    let agents = agents::view(visit, &user.id, &challenge).await?;
+    let passkey = passkeys::options(visit, user, &challenge).await?;
+    let answered = agents.is_some() || passkey.is_some();
+    interaction.challenge = answered.then_some(challenge);
+    let factors = factors::view(visit, user).await?;
+    Ok(Some(signet_pages::account(
+        &t,
+        &AccountView {
+            interaction: &visit.seal(&interaction),
+            display_name: user.display_name(),
+            username: &user.username,
+            email: user.email.as_deref(),
+            has_password: users.has_password(user),
+            own_password: users.may(user).password,
+            shortest_password: visit.context.realm.people.passwords.shortest(user.admin),
+            notice,
+            sessions: &sessions,
+            consents: &consents,
+            agents: agents.as_ref(),
+            attributes: &attributes::view(visit, user),
+            factors: Some(&factors),
+            deletable: delete::offered(visit, present),
+            passkey: passkey.as_deref(),
+            providers: signet_pages::ProviderLinks {
+                links: &providers::links(visit, user).await?,
+                others: &providers::others(visit, user),
+            },
+        },
+    )))
+}
+
+/// POST: one of the page's forms.
+pub async fn submit<D: PersonData>(context: Context) -> Response {
+    let (visit, form, interaction) = match BrowserRequest::of_form(context).await {
+        Ok(visit) => visit,
+        Err(answer) => return answer,
+    };
+    let Some(present) = visit.present().cloned() else {
+        return ask_login(visit);
+    };
+    if interaction.page == Page::AccountStep && interaction.was_shown_to(&present.found.row) {
+        return factors::submit_step(visit, &present, interaction, &form).await;
+    }
+    if interaction.page != Page::Account || !interaction.was_shown_to(&present.found.row) {
+        return overview(visit, None).await;
+    }
+    match form.get("decision") {
+        Some("end-session") => end_session(visit, &present, form.get("sid").unwrap_or("")).await,
+        Some("end-others") => end_others(visit, &present).await,
+        Some("withdraw") => {
+            let client_id = form.get("client_id").unwrap_or("");
+            withdraw(visit, &present, client_id).await
+        }
+        Some("bind-agent") => agents::bind(visit, &present, &form, &interaction).await,
+        Some("unbind-agent") => {
+            let agent = form.get("agent").unwrap_or("");
+            agents::unbind(visit, &present, agent).await
+        }
+        Some("revoke-grant") => {
+            let grant = form.get("grant").unwrap_or("");
+            agents::revoke(visit, &present, grant).await
+        }
+        Some("stop-agents") => agents::stop_all(visit, &present).await,
+        Some("attributes") => attributes::save(visit, &present, &form).await,
+        Some("passkey-add") => passkeys::add(visit, &present, &interaction, &form).await,
+        Some("totp-add") => factors::begin_totp(visit, &present).await,
+        Some("recovery-codes") => factors::make_recovery_codes(visit, &present).await,
+        Some("credential-rename") => factors::rename(visit, &present, &form).await,
+        Some("credential-remove") => factors::remove(visit, &present, &form).await,
+        Some("provider-unlink") => providers::unlink(visit, &present, &form).await,
+        Some(decision) if decision.starts_with(providers::LINK) => {
+            providers::link(visit, &present, decision).await
+        }
+        Some("export") => data::export::<D>(visit, &present).await,
+        Some("delete-account") => delete::delete(visit, &present, &form).await,
+        Some("password") => change_password(visit, &present, &form).await,
+        _ => overview(visit, None).await,
+    }
+}
+
+/// The line of what a person does with their own account.
+fn about<'a>(visit: &'a BrowserRequest, present: &'a LoggedIn, operation: &'a str) -> Event<'a> {
+    let event = visit.context.event(Action::ACCOUNT).operation(operation);
+    event
+        .subject(&present.user.id)
+        .session(Some(&present.found.row.sid))
+}
+
+async fn end_session(mut visit: BrowserRequest, present: &LoggedIn, sid: &str) -> Response {
+    if sid == present.found.row.sid {
+        // While the session still says where its person logged in, and which applications it was
+        // in.
+        let elsewhere = provider::onward(&visit, None, true).await;
+        let frames = match front_channel_logout::frames(&visit).await {
+            Ok(frames) => frames,
+            Err(error) => return visit.unavailable(&error),
+        };
+        return match (visit.log_out().await, elsewhere) {
+            (Ok(()), Some(url)) if frames.is_empty() => visit.redirect(&url),
+            (Ok(()), Some(url)) => {
+                let t = visit.face();
+                let onward = LogoutOnward::Go(&host_of(&t, &url), &url);
+                visit.page(signet_pages::signed_out(&t, onward, &frames))
+            }
+            (Ok(()), None) => {
+                let html = signet_pages::signed_out(&visit.face(), LogoutOnward::Stay, &frames);
+                visit.page(html)
+            }
+            (Err(error), _) => visit.unavailable(&error),
+        };
+    }
+    let realm = visit.context.realm.clone();
+    let now = visit.context.now();
+    let event = about(&visit, present, "end-session").target(sid);
+    let ended = async {
+        // Only what is in the person's own list can be ended from it.
+        for (id, row) in session::list(&*realm.store, &present.user.id, now).await? {
+            if row.sid == sid {
+                realm.revoke_session(&row.sid).await?;
+                session::end(&*realm.store, &id, &row, now).await?;
+            }
+        }
+        Ok::<(), StoreError>(())
+    };
+    match realm.audit().act(event, ended, store_failed).await {
+        Ok(()) => overview(visit, Some(Notice::Done("account-session-ended"))).await,
+        Err(error) => visit.unavailable(&error),
+    }
+}
+
+async fn end_others(visit: BrowserRequest, present: &LoggedIn) -> Response {
+    let ended = end_other_sessions(&visit, present);
+    let event = about(&visit, present, "end-others");
+    match visit
+        .context
+        .realm
+        .audit()
+        .act(event, ended, store_failed)
+        .await
+    {
+        Ok(()) => overview(visit, Some(Notice::Done("account-sessions-ended"))).await,
+        Err(error) => visit.unavailable(&error),
+    }
+}
+
+async fn end_other_sessions(visit: &BrowserRequest, present: &LoggedIn) -> Result<(), StoreError> {
+    let realm = &visit.context.realm;
+    let keep = Some(&*present.found.row.sid);
+    let now = visit.context.now();
+    let ended = session::end_all(&*realm.store, &present.user.id, keep, now).await?;
+    realm.revoke_sessions(&ended).await
+}
+
+async fn withdraw(visit: BrowserRequest, present: &LoggedIn, client_id: &str) -> Response {
+    let realm = visit.context.realm.clone();
+    let now = visit.context.now();
+    let withdrawn = async {
+        // The consent first: nothing new can come of it while the old is being ended. A code that
+        // was given in the last seconds and is redeemed after this is the one thing that slips
+        // through, once.
+        signet_directory::consent::withdraw(&*realm.store, &present.user.id, client_id, now)
+            .await?;
+        realm.revoke_grants_of(&present.user.id, client_id).await
+    };
+    let done = "account-withdrawn";
+    let event = about(&visit, present, "withdraw").client(client_id);
+    match realm.audit().act(event, withdrawn, store_failed).await {
+        Ok(_) => overview(visit, Some(Notice::Done(done))).await,
+        Err(error) => visit.unavailable(&error),
+    }
+}
+
+/// What was done, or why not, above the page.
+async fn answer(visit: BrowserRequest, outcome: Result<&'static str, Failure>) -> Response {
+    match outcome {
+        Ok(done) => overview(visit, Some(Notice::Done(done))).await,
+        Err(Failure::Wrong(text, _) | Failure::Expired(text) | Failure::Invalid(text)) => {
+            overview(visit, Some(Notice::Error(text))).await
+        }
+        Err(Failure::LoginRequired) => ask_login(visit),
+        Err(Failure::Later(status, retry_after, text)) => {
+            match render(&visit, Some(Notice::Error(text))).await {
+                Ok(Some(html)) => visit.later(status, retry_after, html),
+                Ok(None) => ask_login(visit),
+                Err(error) => visit.unavailable(&error),
+            }
+        }
+        Err(Failure::Store(error)) => visit.unavailable(&error),
+    }
+}
+
+async fn change_password(mut visit: BrowserRequest, present: &LoggedIn, form: &Params) -> Response {
+    let fresh = freshness::of(&visit.context, present);
+    let users = &visit.context.realm.people.users;
+    if fresh.is_none() && !users.has_password(&present.user) {
+        return factors::ask_fresh(visit, present).await;
+    }
+    let changed = try_change_password(&visit, present, fresh.as_ref(), form);
+    let event = about(&visit, present, "password");
+    let changed = visit
+        .context
+        .realm
+        .audit()
+        .act(event, changed, Failure::code);
+    let outcome = match changed.await {
+        Ok((user, found)) => {
+            let told = SecurityEvent::PasswordChanged;
+            security_mail::send(&visit, &user, told).await;
+            visit.enter(user, found);
+            Ok(PASSWORD_CHANGED)
+        }
+        Err(failure) => Err(failure),
+    };
+    answer(visit, outcome).await
+}
+
+/// Sets the new password and ends everything of the account, as every other way to a new password
+/// does: whoever changes it because somebody else was in must have them out. The person's own
+/// session begins again, and is the answer.
+async fn try_change_password(
+    visit: &BrowserRequest,
+    present: &LoggedIn,
+    fresh: Option<&Fresh<'_>>,
+    form: &Params,
+) -> Result<(User, Found), Failure> {
+    let (realm, now) = (&visit.context.realm, visit.context.now());
+    let (users, user) = (&realm.people.users, &present.user);
+    if !users.may(user).password {
+        return Err(UserError::KeptElsewhere("the password").into());
+    }
+    let new = form.get("new_password").unwrap_or("");
+    realm
+        .check_new_password(new, PasswordOf::user(user))
+        .map_err(|refused| Failure::Invalid(refused.text_id()))?;
+    if users.has_password(user) {
+        // Whoever finds an open browser must not be able to keep the account.
+        let device = visit.device();
+        let known = device.as_ref().and_then(|device| device.known(user));
+        let budget = realm
+            .people
+            .limits
+            .of_account(Kind::Password, &user.id, known);
+        attempts::count(&*realm.store, &budget, now).await?;
+        let current = Secret::new(form.get("password").unwrap_or("").to_owned());
+        let checked = users.verify_password(Some(user), current, Waiter::Known, now);
+        let checked = checked.await;
+        if !matches!(checked, Ok(PasswordVerdict::Wrong)) {
+            attempts::give_back(&*realm.store, &budget, now).await?;
+        }
+        match checked? {
+            PasswordVerdict::Right => {}
+            PasswordVerdict::Wrong => {
+                return Err(Failure::Invalid("account-password-wrong"));
+            }
+            PasswordVerdict::Busy => return Err(Failure::BUSY),
+        }
+    } else if fresh.is_none() {
+        // A first password outlives the session.
+        return Err(Failure::LoginRequired);
+    }
+    let phc = users.hash(Secret::new(new.to_owned())).await?;
+    // Somebody else changed it since this page was read: then what was typed as the current one is
+    // not.
+    let unchanged = |read: &User| {
+        read.password_changed_at == user.password_changed_at && Entrance::Session.opens(read, now)
+    };
+    let changed = realm
+        .change_user_and_end_everything(&user.id, unchanged, |draft| {
+            draft.set_password(Some(&phc), now);
+        })
+        .await?;
+    let user = changed.ok_or(Failure::LoginRequired)?;
+    let settings = &visit.context.snapshot.settings;
+    let row = &present.found.row;
+    // A millisecond later than everything that has just ended.
+    let now_ms = realm.now_ms() + 1;
+    let (store, issue_ms) = (&*realm.store, realm.issue_ms_at(now_ms));
+    let found = session::begin_anew(store, settings, row, now_ms, issue_ms).await?;
+    Ok((user, found))
+}

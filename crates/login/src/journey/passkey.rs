@@ -1,0 +1,201 @@
+//! A passkey: the login page's button, its name field's autofill, or a further step.
+//!
+//! At the first step nobody is named: the passkey says whose it is (a discoverable credential), so
+//! no list of credential ids is ever shown to somebody who has not logged in, and nothing tells
+//! whether an account has one. A signature cannot be guessed, so wrong ones count for the address
+//! alone there.
+//!
+//! The challenge is sealed into the page, for its browser, and consumed by the first right answer
+//! on whatever node. The counter is compared and written in one change of the row that was read.
+
+use signet_audit::Action;
+use signet_crypto::Secret;
+use signet_directory::{CredentialKind, CredentialName, User};
+use signet_jose::base64url;
+use signet_oauth::params::Params;
+use signet_store::StoreError;
+use signet_webauthn::{Assertion, Counter, Known, authenticate};
+
+use super::budgets::Standing;
+use super::method::{Answer, Attempt, Method, MethodPage, Step, Verdict};
+use crate::passkeys::{self, Challenge, Passkey, relying_party};
+use signet_pages::{Html, PasskeyStep};
+use signet_realm::attempts::Kind;
+use signet_request::access::Entrance;
+use signet_request::browser_request::BrowserRequest;
+use signet_request::security_mail::{self, SecurityEvent};
+
+/// What is said to a browser that sent no answer: it has no script.
+pub(crate) const NO_SCRIPT: &str = "passkey-no-script";
+/// How often a row that other logins write at the same time is tried.
+const MAX_TRIES: usize = 8;
+
+/// The method's name.
+const NAME: &str = "passkey";
+
+/// See the module.
+pub const METHOD: Method = Method {
+    name: NAME,
+    shows: &[
+        "passkey_synced",
+        "passkey_bound",
+        "security_key",
+        "security_key_synced",
+    ],
+    step: Step::Either,
+    guess: Kind::Factor,
+    offered: |visit| relying_party(&visit.context.snapshot.settings).is_some(),
+    usable: |_, user| user.has(CredentialKind::Passkey),
+    decision: "passkey",
+    label: "passkey-use",
+    start: None,
+    page,
+    verify: |attempt| boxed(attempt),
+    wrong: "passkey-wrong",
+    expired: "passkey-expired",
+};
+
+/// Whether the form has a passkey's answer in it.
+pub(super) fn is_answer(form: &Params) -> bool {
+    form.get("passkey").is_some_and(|answer| !answer.is_empty())
+}
+
+/// The state that a method's page begins with, where it has no start.
+pub(super) fn first_state(method: &Method) -> Vec<u8> {
+    match method.name == NAME {
+        true => Challenge::new().as_bytes().to_vec(),
+        false => Vec::new(),
+    }
+}
+
+/// What the login page asks a browser for.
+pub(super) fn login_options(visit: &BrowserRequest, challenge: Option<&str>) -> Option<String> {
+    let settings = &visit.context.snapshot.settings;
+    let party = relying_party(settings)?;
+    let challenge = Challenge::of(challenge?);
+    Some(passkeys::request_options(&party, settings, &challenge))
+}
+
+fn page(page: &MethodPage<'_>) -> Html {
+    let settings = &page.visit.context.snapshot.settings;
+    let asked = relying_party(settings).zip(Challenge::from_slice(page.state));
+    let (Some(user), Some((party, challenge))) = (page.second, asked) else {
+        return super::flow::login_page(page);
+    };
+    signet_pages::passkey_step(
+        &page.visit.face(),
+        &PasskeyStep {
+            action: page.action,
+            interaction: page.interaction,
+            username: &user.username,
+            options: &passkeys::request_options(&party, settings, &challenge),
+            others: page.others,
+            can_cancel: page.can_cancel,
+            notice: page.notice.clone(),
+        },
+    )
+}
+
+/// Whose the answer is: the person who is on the way, or else the one that the passkey names.
+async fn owner(attempt: &Attempt<'_>, handle: Option<&[u8]>) -> Result<Option<User>, StoreError> {
+    let context = &attempt.visit.context;
+    match (attempt.user, handle) {
+        (Some(user), None) => Ok(Some(user.clone())),
+        (Some(user), Some(handle)) => {
+            let same = handle == user.id.as_bytes();
+            Ok(same.then(|| user.clone()))
+        }
+        (None, Some(handle)) => match std::str::from_utf8(handle) {
+            Ok(id) => Ok(context.realm.people.users.by_id(id, context.now()).await?),
+            Err(_) => Ok(None),
+        },
+        (None, None) => Ok(None),
+    }
+}
+
+fn boxed<'a>(attempt: &'a Attempt<'a>) -> Answer<'a, Verdict> {
+    Box::pin(verify(attempt))
+}
+
+async fn verify(attempt: &Attempt<'_>) -> Result<Verdict, StoreError> {
+    let context = &attempt.visit.context;
+    let (realm, now) = (&context.realm, context.now());
+    let settings = &context.snapshot.settings;
+    let asked = relying_party(settings).zip(Challenge::from_slice(attempt.state));
+    let Some((party, challenge)) = asked else {
+        return Ok(Verdict::Expired);
+    };
+    if attempt.standing == Standing::UsedUp {
+        return Ok(Verdict::Wrong);
+    }
+    let refused = |reason: &dyn std::fmt::Display| {
+        tracing::info!(target: "signet::login", %reason, request_id = %context.request_id, "a passkey was refused");
+        Ok(Verdict::Wrong)
+    };
+    let answer = match Assertion::parse(attempt.form.get("passkey").unwrap_or("")) {
+        Ok(answer) => answer,
+        Err(error) => return refused(&error),
+    };
+    let user = owner(attempt, answer.user_handle.as_deref()).await?;
+    let name = CredentialName::new(CredentialKind::Passkey, passkeys::row_id(&answer.id));
+    let holds =
+        |user: &User| Entrance::Login.opens(user, now) && user.credentials().contains(&name);
+    let Some(user) = user.filter(holds) else {
+        return refused(&"nobody's");
+    };
+    let users = &realm.people.users;
+    let mut consumed = false;
+    for _ in 0..MAX_TRIES {
+        let Some(mut stored) = users.credential(&user.id, &name, now).await? else {
+            return refused(&"taken away");
+        };
+        let mut passkey = Passkey::read(stored.data.expose())?;
+        let key = base64url::decode(passkey.key.as_bytes());
+        let key = key.map_err(|_| StoreError::Corrupt("a passkey".into()))?;
+        let known = Known {
+            id: &answer.id,
+            key: &key,
+            sign_count: passkey.sign_count,
+            backup_eligible: passkey.backup_eligible,
+        };
+        let must = passkeys::must_verify(settings);
+        let used = match authenticate(&party, challenge.as_bytes(), must, &known, &answer) {
+            Ok(used) => used,
+            Err(error) => return refused(&error),
+        };
+        // Only who has the key comes here: nobody else writes a row.
+        let end = passkeys::remembered_until(settings, attempt.ends_at, now);
+        if !consumed && !challenge.consume(&*realm.store, end, now).await? {
+            return Ok(Verdict::Expired);
+        }
+        consumed = true;
+        if used.counter == Counter::Cloned {
+            cloned(attempt.visit, &user).await;
+            return refused(&"its counter did not go on");
+        }
+        passkey.sign_count = used.sign_count;
+        passkey.backed_up = used.backed_up;
+        passkey.verifies |= used.user_verified;
+        stored.data = Secret::new(passkey.encode());
+        stored.used_at = Some(now);
+        if users.rewrite_credential(&user.id, &stored, now).await? {
+            let shown = match (used.user_verified, passkey.backup_eligible) {
+                (true, true) => "passkey_synced",
+                (true, false) => "passkey_bound",
+                (false, false) => "security_key",
+                (false, true) => "security_key_synced",
+            };
+            return Ok(Verdict::ProvenBy(Box::new(user), shown));
+        }
+    }
+    Err(StoreError::Unavailable("a passkey's row is busy".into()))
+}
+
+/// Somebody may have a copy of the passkey (WebAuthn section 6.1.1): it is recorded, and its person
+/// is told.
+async fn cloned(visit: &BrowserRequest, user: &User) {
+    let event = visit.context.event(Action::LOGIN).method(NAME);
+    let event = event.subject(&user.id).refused("passkey_counter");
+    visit.context.realm.audit().record(event);
+    security_mail::send(visit, user, SecurityEvent::PasskeyCopied).await;
+}

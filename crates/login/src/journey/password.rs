@@ -1,0 +1,67 @@
+//! The password, on the login page.
+
+use signet_crypto::Secret;
+use signet_directory as directory;
+
+use super::budgets::Standing;
+use super::method::{Answer, Attempt, Method, MethodPage, Step, Verdict};
+use signet_pages::Html;
+use signet_realm::attempts::Kind;
+use signet_request::access::Entrance;
+
+/// See the module.
+pub const METHOD: Method = Method {
+    name: "password",
+    shows: &["password"],
+    step: Step::Either,
+    guess: Kind::Password,
+    offered: |_| true,
+    usable: |visit, user| visit.context.realm.people.users.has_password(user),
+    decision: "password",
+    label: "factors-password-button",
+    start: None,
+    page,
+    verify: |attempt| verify(attempt),
+    wrong: "login-password-wrong",
+    expired: "",
+};
+
+/// Its fields stand on the login page; as a further step it has a page of its own.
+fn page(page: &MethodPage<'_>) -> Html {
+    match page.second {
+        None => super::flow::login_page(page),
+        Some(user) => {
+            signet_pages::password_step(&page.visit.face(), &super::second::step_page(page, user))
+        }
+    }
+}
+
+fn verify<'a>(attempt: &'a Attempt<'a>) -> Answer<'a, Verdict> {
+    Box::pin(async move {
+        let password = attempt.form.get("password").unwrap_or("");
+        let password = Secret::new(password.to_owned());
+        let user = attempt.user.filter(|_| attempt.standing == Standing::Open);
+        let context = &attempt.visit.context;
+        let users = &context.realm.people.users;
+        // The account's own browser does not wait behind whoever guesses.
+        let device = attempt.visit.device();
+        let known = user.zip(device.as_ref()).and_then(|(u, d)| d.known(u));
+        let waiter = match known {
+            Some(_) => directory::passwords::Waiter::Known,
+            None => directory::passwords::Waiter::Anyone,
+        };
+        let verified = users.verify_password(user, password, waiter, context.now());
+        let verified = verified.await?;
+        Ok(match (verified, user) {
+            (directory::PasswordVerdict::Right, Some(user))
+                if Entrance::Login.opens(user, context.now()) =>
+            {
+                Verdict::Proven(Box::new(user.clone()))
+            }
+            (directory::PasswordVerdict::Busy, _) => Verdict::Busy,
+            (directory::PasswordVerdict::Right | directory::PasswordVerdict::Wrong, _) => {
+                Verdict::Wrong
+            }
+        })
+    })
+}

@@ -1,0 +1,55 @@
+//! Links on the account page.
+use std::sync::Arc;
+
+use super::journey;
+use crate::failure::Failure;
+use crate::freshness::Fresh;
+use crate::journey::is_last_way;
+use signet_directory::{CredentialKind, CredentialName, User};
+use signet_oauth::provider::Provider;
+use signet_request::browser_request::BrowserRequest;
+use signet_request::interaction::{Goal, Page};
+use signet_request::security_mail::{self, SecurityEvent};
+
+const NOT_OFFERED: &str = "provider-not-offered";
+const LAST_WAY: &str = "provider-last-way";
+
+/// Sends the person to a provider, to link who they are there. Gives the URL.
+pub(crate) async fn begin_link(
+    visit: &BrowserRequest,
+    fresh: &Fresh<'_>,
+    name: &str,
+) -> Result<String, Failure> {
+    let providers = &visit.context.snapshot.registry.providers;
+    let provider: Arc<Provider> = providers
+        .usable(name)
+        .cloned()
+        .ok_or(Failure::Invalid(NOT_OFFERED))?;
+    let mut interaction = visit.interaction(Goal::Account);
+    interaction.page = Page::Login;
+    let session = fresh.session().ok_or(Failure::LoginRequired)?;
+    let link = (fresh.user().id.clone(), session.row.sid.clone());
+    let begun = journey::begin(visit, &interaction, &provider, "", Some(link)).await;
+    begun.map_err(|error| match error {
+        journey::NotBegun::Trouble(trouble) => Failure::Invalid(trouble.text()),
+        journey::NotBegun::Store(error) => Failure::Store(error),
+    })
+}
+
+/// Takes a link off the account.
+pub(crate) async fn unlink(
+    visit: &BrowserRequest,
+    fresh: &Fresh<'_>,
+    id: &str,
+) -> Result<(), Failure> {
+    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
+    let name = CredentialName::new(CredentialKind::Provider, id);
+    let may = |user: &User| !is_last_way(visit, user, &name);
+    match users.unlink(&fresh.user().id, id, now, may).await? {
+        Some(user) => {
+            security_mail::send(visit, &user, SecurityEvent::ProviderUnlinked).await;
+            Ok(())
+        }
+        None => Err(Failure::Invalid(LAST_WAY)),
+    }
+}

@@ -1,0 +1,387 @@
+//! Somebody who has come from a provider, until their session begins: a sealed row, named in the
+//! interaction.
+//!
+//! Nothing of it is in the account before the session has begun: a link, groups, a profile are for
+//! who has shown everything that is asked of them, and the provider's word is the first half.
+use serde::{Deserialize, Serialize};
+use signet_crypto::seal::Purpose;
+use signet_oauth::authorize::acr;
+use signet_oauth::provider::Provider;
+use signet_store::{Change, Key, Op, StoreError, Table};
+
+use crate::failure::Failure;
+use crate::freshness::{self, Fresh};
+use signet_audit::Action;
+use signet_directory::session::Upstream;
+use signet_directory::{Linked, StoredAttribute, UpstreamLink, User, UserDraft, Value};
+use signet_federation::upstream::Person;
+use signet_federation::upstream_tokens;
+use signet_oauth::people::MAX_ATTRIBUTES;
+use signet_request::browser_request::{Arrived, BrowserRequest};
+use signet_request::interaction::{Arrival, Interaction};
+use signet_request::security_mail::{self, SecurityEvent};
+
+use super::profile;
+
+const ROW: Purpose = Purpose::Other("provider-arrival");
+const TAKEN: &str = "provider-taken";
+
+/// What is remembered of somebody who arrived.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Stored {
+    pub(super) issuer: String,
+    pub(super) person: Person,
+}
+
+impl Stored {
+    pub(super) fn link(&self, provider: &Provider, now: u64) -> UpstreamLink {
+        UpstreamLink {
+            provider: provider.name.clone(),
+            issuer: self.issuer.clone(),
+            subject: self.person.subject.clone(),
+            name: self
+                .person
+                .username
+                .clone()
+                .or_else(|| self.person.email.clone()),
+            linked_at: now,
+        }
+    }
+}
+
+fn row_key(id: &[u8; 16]) -> Key {
+    Key::new(Table::Once, [b"provider arrival ".as_slice(), id].concat())
+}
+
+/// Remembers somebody for the rest of an interaction.
+pub(super) async fn keep(
+    visit: &BrowserRequest,
+    interaction: &mut Interaction,
+    provider: &Provider,
+    person: Person,
+) -> Result<Stored, StoreError> {
+    let (realm, now) = (&visit.context.realm, visit.context.now());
+    let keyring = realm.keyring().clone();
+    let sealing = |_| StoreError::Unavailable("a login could not be sealed".to_owned());
+    let stored = Stored {
+        issuer: provider.issuer.clone(),
+        person,
+    };
+    let id: [u8; 16] = signet_crypto::random::bytes();
+    // Invariant: JSON of JSON always serializes.
+    let plain = serde_json::to_vec(&stored).unwrap_or_default();
+    let insert = Op::Insert {
+        key: row_key(&id),
+        value: keyring.seal_with(ROW, &id, &plain).map_err(sealing)?,
+        end: Some(interaction.ends_at.max(now + 1)),
+    };
+    realm.store.commit(Change::new(insert), now).await?;
+    interaction.arrival = Some(Arrival {
+        provider: provider.name.clone(),
+        id,
+        link: false,
+        account: None,
+    });
+    Ok(stored)
+}
+
+/// Who arrived in this interaction; none where nobody did, or where their provider is gone.
+pub(super) async fn load(
+    visit: &BrowserRequest,
+    interaction: &Interaction,
+) -> Result<Option<(std::sync::Arc<Provider>, Stored)>, StoreError> {
+    let Some(arrival) = &interaction.arrival else {
+        return Ok(None);
+    };
+    let providers = &visit.context.snapshot.registry.providers;
+    let Some(provider) = providers.usable(&arrival.provider).cloned() else {
+        return Ok(None);
+    };
+    let (realm, now) = (&visit.context.realm, visit.context.now());
+    let Some(row) = realm.store.get(&row_key(&arrival.id), now).await? else {
+        return Ok(None);
+    };
+    let plain = realm.keyring().open_with(ROW, &arrival.id, &row.value);
+    let corrupt = || StoreError::Corrupt("a login at a provider".to_owned());
+    let plain = plain.map_err(|_| corrupt())?;
+    let stored: Stored = serde_json::from_slice(&plain).map_err(|_| corrupt())?;
+    Ok((stored.issuer == provider.issuer).then_some((provider, stored)))
+}
+
+/// What a login takes over of somebody who arrived.
+pub(crate) struct Brought {
+    /// The methods that the person has shown there, as far as the provider is believed: names of
+    /// [`acr::METHODS`].
+    pub(crate) believed: Vec<&'static str>,
+    /// When they were shown, Unix seconds.
+    pub(crate) at: u64,
+    /// The account's record as it will be after the login; none: as it is.
+    pub(crate) user: Option<User>,
+}
+
+/// Hands the session that is about to begin what it takes over of the provider's. Of somebody who
+/// arrived for another account there is nothing.
+pub(crate) async fn bring(
+    visit: &mut BrowserRequest,
+    interaction: &Interaction,
+    user: &User,
+) -> Result<Brought, StoreError> {
+    let now = visit.context.now();
+    let arrival = interaction.arrival.as_ref();
+    let arrival = arrival.filter(|arrival| arrival.is_of(&user.id));
+    let found = match arrival {
+        Some(_) => load(visit, interaction).await?,
+        None => None,
+    };
+    let (Some(arrival), Some((provider, stored))) = (arrival, found) else {
+        return Ok(Brought {
+            believed: Vec::new(),
+            at: now,
+            user: None,
+        });
+    };
+    // Of a person who proves the account here, how they did that is what counts.
+    let proves_here = arrival.proves_here();
+    let believed = match provider.trust_acr && !proves_here {
+        true => shown_there(&stored.person.amr),
+        false => Vec::new(),
+    };
+    let auth_time = stored.person.auth_time.filter(|_| !proves_here);
+    let brought = Brought {
+        believed,
+        at: auth_time.map_or(now, |at| at.min(now)),
+        user: mapped(visit, user, &provider, &stored.person).map(|(_, user)| user),
+    };
+    visit.arrived = Some(Arrived {
+        auth_time,
+        upstream: Upstream {
+            provider: provider.name.clone(),
+            issuer: stored.issuer,
+            subject: stored.person.subject,
+            sid: stored.person.sid,
+            sealed_id_token: stored.person.sealed_id_token,
+        },
+    });
+    Ok(brought)
+}
+
+/// The account's record as it will be after the login of somebody who arrived.
+pub(crate) async fn as_will_be(
+    visit: &BrowserRequest,
+    interaction: &Interaction,
+    user: &User,
+) -> Result<User, StoreError> {
+    let arrival = interaction.arrival.as_ref();
+    if arrival.is_none_or(|arrival| !arrival.is_of(&user.id)) {
+        return Ok(user.clone());
+    }
+    let found = load(visit, interaction).await?;
+    let changed = found
+        .and_then(|(provider, stored)| mapped(visit, user, &provider, &stored.person))
+        .map(|(_, user)| user);
+    Ok(changed.unwrap_or_else(|| user.clone()))
+}
+
+/// Values of RFC 8176 as the methods that they say: what they do not say for certain counts for
+/// nothing.
+fn shown_there(amr: &[String]) -> Vec<&'static str> {
+    let says = |value: &str| amr.iter().any(|said| said == value);
+    let mut shown = Vec::new();
+    if says("pwd") {
+        shown.push("password");
+    }
+    if says("otp") {
+        shown.push("totp");
+    }
+    match (says("hwk"), says("swk"), says("user")) {
+        (true, _, true) => shown.push("passkey_bound"),
+        (true, _, false) => shown.push("security_key"),
+        (false, true, true) => shown.push("passkey_synced"),
+        (false, true, false) => shown.push("security_key_synced"),
+        (false, false, _) => {}
+    }
+    shown.retain(|name| acr::METHODS.iter().any(|method| method.name == *name));
+    shown
+}
+
+/// After the login of an interaction, when everything was shown that is asked for: the link that
+/// the person came for, and what is taken over of the provider's. `since`: when the login began,
+/// Unix seconds.
+pub(crate) async fn complete(
+    visit: &mut BrowserRequest,
+    interaction: &mut Interaction,
+    since: u64,
+) -> Result<(), Failure> {
+    let found = load(visit, interaction).await?;
+    let (Some(arrival), Some((provider, stored))) = (interaction.arrival.take(), found) else {
+        return Ok(());
+    };
+    let Some(present) = visit.present().cloned() else {
+        return Ok(());
+    };
+    if !arrival.is_of(&present.user.id) {
+        return Ok(());
+    }
+    let user = if arrival.link {
+        let fresh = match arrival.proves_here() {
+            true => freshness::since(&visit.context, &present, since),
+            false => freshness::since_arrival(&visit.context, &present, since),
+        };
+        let fresh = fresh.ok_or(Failure::LoginRequired)?;
+        link(visit, &fresh, &provider, &stored).await?
+    } else {
+        take_over(visit, &present.user, &provider, &stored.person).await?
+    };
+    visit.see(user);
+    Ok(())
+}
+
+/// Links somebody who arrived to an account whose owner is there, and tells them.
+pub(super) async fn link(
+    visit: &BrowserRequest,
+    fresh: &Fresh<'_>,
+    provider: &Provider,
+    stored: &Stored,
+) -> Result<User, Failure> {
+    let (realm, now) = (&visit.context.realm, visit.context.now());
+    let (user, wanted) = (fresh.user(), stored.link(provider, now));
+    let linked = async {
+        let users = &realm.people.users;
+        match users.link(&user.id, &wanted, now).await? {
+            Linked::Done(user) => {
+                security_mail::send(visit, &user, SecurityEvent::ProviderLinked).await;
+                take_over(visit, &user, provider, &stored.person).await
+            }
+            Linked::Taken => Err(Failure::Invalid(TAKEN)),
+        }
+    };
+    let event = visit
+        .context
+        .event(Action::ACCOUNT)
+        .operation("provider-link");
+    let event = event.subject(&user.id).target(&provider.name);
+    realm.audit().act(event, linked, Failure::code).await
+}
+
+/// What is taken over of the provider's at each login: its refresh token, and what the record's
+/// tables say of its claims.
+async fn take_over(
+    visit: &BrowserRequest,
+    user: &User,
+    provider: &Provider,
+    person: &Person,
+) -> Result<User, Failure> {
+    upstream_tokens::arrived(&visit.context.realm, &user.id, provider, person).await?;
+    let Some((mapped, _)) = mapped(visit, user, provider, person) else {
+        return Ok(user.clone());
+    };
+    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
+    let until = groups_until(visit);
+    let change = |draft: &mut UserDraft| mapped.put(&mut draft.user, until);
+    Ok(users.change(&user.id, now, change).await?)
+}
+
+/// Until when groups of a login now count, Unix seconds.
+fn groups_until(visit: &BrowserRequest) -> u64 {
+    let lifetime = visit.context.snapshot.settings.provider_groups_lifetime;
+    visit.context.now().saturating_add(lifetime)
+}
+
+/// What the record's tables make of the claims, and of the account. None: it stays as it is.
+fn mapped(
+    visit: &BrowserRequest,
+    user: &User,
+    provider: &Provider,
+    person: &Person,
+) -> Option<(Mapped, User)> {
+    let schema = &visit.context.snapshot.registry.people;
+    let mapped = Mapped::of(provider, person, |name| {
+        schema.attributes.get(name).cloned()
+    });
+    let mut wanted = user.clone();
+    mapped.put(&mut wanted, groups_until(visit));
+    // Of a directory's person the directory says it.
+    (wanted != *user && user.link.is_none()).then_some((mapped, wanted))
+}
+
+/// What tables make of claims.
+struct Mapped {
+    profile: Vec<(String, String)>,
+    attributes: Vec<(String, Value)>,
+    groups: Vec<String>,
+}
+
+impl Mapped {
+    fn of(
+        provider: &Provider,
+        person: &Person,
+        schema: impl Fn(&str) -> Option<std::sync::Arc<signet_oauth::people::Attribute>>,
+    ) -> Mapped {
+        let mut mapped = Mapped {
+            profile: Vec::new(),
+            attributes: Vec::new(),
+            groups: Vec::new(),
+        };
+        for row in &provider.claims {
+            let Some(value) = signet_federation::upstream::claim(&person.claims, &row.claim) else {
+                continue;
+            };
+            if profile::NAMES.contains(&&*row.to) {
+                if let Some(text) = value.as_str() {
+                    mapped.profile.push((row.to.clone(), text.to_owned()));
+                }
+                continue;
+            }
+            let Ok(value) = serde_json::from_value::<Value>(value.clone()) else {
+                continue;
+            };
+            let fits = schema(&row.to)
+                .is_some_and(|attribute| attribute.accepts(&value.to_attribute()).is_ok());
+            if fits {
+                mapped.attributes.push((row.to.clone(), value));
+            }
+        }
+        for row in &provider.groups {
+            let value = signet_federation::upstream::claim(&person.claims, &row.claim);
+            let values: Vec<&str> = match value {
+                Some(serde_json::Value::String(one)) => vec![one],
+                Some(serde_json::Value::Array(list)) => {
+                    list.iter().filter_map(serde_json::Value::as_str).collect()
+                }
+                Some(_) | None => Vec::new(),
+            };
+            match &row.group {
+                Some(group) if values.contains(&&*row.value) => mapped.groups.push(group.clone()),
+                Some(_) => {}
+                None => {
+                    let named = values
+                        .iter()
+                        .filter(|name| signet_oauth::people::check_group_name(name).is_ok());
+                    mapped.groups.extend(named.map(|name| (*name).to_owned()));
+                }
+            }
+        }
+        mapped.groups.sort_unstable();
+        mapped.groups.dedup();
+        mapped.groups.truncate(signet_directory::MAX_USER_GROUPS);
+        mapped
+    }
+
+    /// `until`: Unix seconds from which the groups count no more, unless they are named again.
+    fn put(&self, user: &mut User, until: u64) {
+        for (name, text) in &self.profile {
+            profile::set(&mut user.profile, name, text);
+        }
+        for (name, value) in &self.attributes {
+            if user.attributes.len() < MAX_ATTRIBUTES || user.attributes.contains_key(name) {
+                let stored = StoredAttribute {
+                    value: value.clone(),
+                    verified: true,
+                };
+                user.attributes.insert(name.clone(), stored);
+            }
+        }
+        user.groups_outside.clone_from(&self.groups);
+        user.groups_outside_until = (!self.groups.is_empty()).then_some(until);
+    }
+}

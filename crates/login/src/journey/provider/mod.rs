@@ -1,0 +1,130 @@
+//! Logging in at an identity provider.
+//!
+//! A person is sent there with a request of ours ([`journey`]), and comes back with an answer
+//! ([`arrive`]). Whose account it is, is decided by stated rules (docs/identity-providers.md): by
+//! the link that an account has; else, where the provider is trusted for addresses and both sides
+//! verified it, by the address; else the person says whether they are new, or proves the account
+//! that they have. Who logs out here may be led through a logout there ([`leave`]).
+mod account;
+mod arrival;
+pub mod arrive;
+mod journey;
+mod leave;
+mod profile;
+
+pub(crate) use account::{begin_link, unlink};
+pub(crate) use arrival::{as_will_be, bring, complete};
+pub(crate) use arrive::submit;
+pub use leave::{came_back, onward};
+
+use signet_oauth::provider::Provider;
+
+use super::flow;
+use signet_audit::Action;
+use signet_federation::upstream::{Asking, Trouble};
+use signet_pages::{Notice, ProviderButton};
+use signet_request::browser_request::BrowserRequest;
+use signet_request::http::Response;
+use signet_request::interaction::{Interaction, Page};
+
+/// What a login at an identity provider shows: a name of `signet_oauth::authorize::acr::METHODS`.
+pub const METHOD: &str = "provider";
+
+/// What begins the value of a provider's button.
+pub const DECISION: &str = "provider:";
+
+const NOT_OFFERED: &str = "provider-not-offered";
+
+/// The buttons of the login page.
+pub fn buttons(visit: &BrowserRequest) -> Vec<ProviderButton> {
+    let providers = visit.context.snapshot.registry.providers.iter();
+    let shown = providers.filter(|provider| provider.enabled && !provider.hidden);
+    shown
+        .map(|provider| ProviderButton {
+            decision: format!("{DECISION}{}", provider.name),
+            label: provider.shown().to_owned(),
+            picture: provider
+                .logo_uri
+                .is_some()
+                .then(|| format!("/provider-logo/{}", provider.name)),
+        })
+        .collect()
+}
+
+/// The provider that a request leads to before any page: by its hint, or by the domain of its
+/// `login_hint`. Only at the beginning of an interaction, so that nobody is sent in circles.
+pub fn hinted(visit: &BrowserRequest, interaction: &Interaction) -> Option<String> {
+    if interaction.page != Page::Start || interaction.step_up || interaction.login.is_some() {
+        return None;
+    }
+    let request = interaction.request()?;
+    let providers = &visit.context.snapshot.registry.providers;
+    let by_name = request.idp_hint.as_deref();
+    let by_name = by_name.and_then(|name| providers.usable(name));
+    let by_address = request.login_hint.as_deref();
+    let by_address = by_address.and_then(|typed| providers.of_address(typed));
+    Some(by_name.or(by_address)?.name.clone())
+}
+
+/// The provider that what was typed leads to, by its domain.
+pub fn of_typed(visit: &BrowserRequest, typed: &str) -> Option<String> {
+    let providers = &visit.context.snapshot.registry.providers;
+    Some(providers.of_address(typed)?.name.clone())
+}
+
+fn asking<'a>(visit: &'a BrowserRequest, provider: &'a Provider) -> Asking<'a> {
+    Asking {
+        realm: &visit.context.realm,
+        provider,
+        caller: visit.caller(),
+        now: visit.context.now(),
+    }
+}
+
+/// Sends the person to the provider. `typed`: what they typed to name themselves, if anything.
+pub async fn begin(
+    visit: BrowserRequest,
+    mut interaction: Interaction,
+    name: &str,
+    typed: &str,
+) -> Response {
+    interaction.page = Page::Login;
+    interaction.pending = None;
+    let providers = &visit.context.snapshot.registry.providers;
+    let Some(provider) = providers.usable(name).cloned() else {
+        return flow::show(visit, interaction, Some(Notice::Error(NOT_OFFERED)));
+    };
+    match journey::begin(&visit, &interaction, &provider, typed, None).await {
+        Ok(url) => visit.redirect(&url),
+        Err(journey::NotBegun::Trouble(trouble)) => failed(visit, interaction, &provider, &trouble),
+        Err(journey::NotBegun::Store(error)) => visit.unavailable(&error),
+    }
+}
+
+/// The login page again, with the reason: other ways are on it, and the way back to the
+/// application.
+fn failed(
+    visit: BrowserRequest,
+    interaction: Interaction,
+    provider: &Provider,
+    trouble: &Trouble,
+) -> Response {
+    tracing::warn!(provider = %provider.name, error = %trouble, request_id = %visit.context.request_id, "a login at an identity provider failed");
+    refused(visit, interaction, provider, trouble.code(), trouble.text())
+}
+
+fn refused(
+    visit: BrowserRequest,
+    mut interaction: Interaction,
+    provider: &Provider,
+    code: &'static str,
+    text: &'static str,
+) -> Response {
+    let event = visit.context.event(Action::LOGIN).method(METHOD);
+    let event = event.target(&provider.name).refused(code);
+    visit.context.realm.audit().record(event);
+    visit.context.realm.host.metrics.login(METHOD, code);
+    // Whoever logs in in another way now is not who arrived.
+    interaction.arrival = None;
+    flow::show(visit, interaction, Some(Notice::Error(text)))
+}

@@ -1,0 +1,130 @@
+//! The terms, where an account has to accept them: a page before a session begins.
+//!
+//! Whoever was invited, and came to their account without the invitation's page, accepts here what
+//! stands there. As with a new password, they have shown everything that the login asks for.
+
+use signet_audit::Action;
+use signet_directory::{AcceptedTerms, User};
+use signet_oauth::authorize::acr;
+use signet_oauth::params::Params;
+
+use super::flow::{self, By, Outcome};
+use super::password;
+use super::second::Who;
+use crate::failure::Failure;
+use signet_pages::{AcceptTerms, Html, Notice};
+use signet_request::access::Entrance;
+use signet_request::browser_request::BrowserRequest;
+use signet_request::http::Response;
+use signet_request::interaction::{Half, Interaction, Page};
+
+/// The terms have to be accepted.
+const TERMS: &str = "sign-up-terms-missing";
+/// Names it in the audit trail; the value of its button.
+const NAME: &str = "accept-terms";
+
+/// The terms that a form accepts, where there are any to accept.
+pub(crate) fn accepted_terms(
+    visit: &BrowserRequest,
+    form: &Params,
+) -> Result<Option<AcceptedTerms>, Failure> {
+    let terms = visit.context.snapshot.settings.sign_up.terms.as_ref();
+    match (terms, form.get("terms")) {
+        (None, _) => Ok(None),
+        (Some(terms), Some("accepted")) => Ok(Some(AcceptedTerms {
+            version: terms.version.clone(),
+            accepted_at: visit.context.now(),
+        })),
+        (Some(_), _) => Err(Failure::Invalid(TERMS)),
+    }
+}
+
+/// The page.
+pub(super) fn show(
+    visit: BrowserRequest,
+    mut interaction: Interaction,
+    notice: Option<Notice>,
+) -> Response {
+    interaction.page = Page::Second;
+    interaction.pending = None;
+    let html = render(&visit, &interaction, notice);
+    visit.page(html)
+}
+
+fn render(visit: &BrowserRequest, interaction: &Interaction, notice: Option<Notice>) -> Html {
+    let terms = visit.context.snapshot.settings.sign_up.terms.as_ref();
+    signet_pages::accept_terms(
+        &visit.face(),
+        &AcceptTerms {
+            action: flow::ACTION,
+            interaction: &visit.seal(interaction),
+            terms: terms.map_or("", |terms| &*terms.url),
+            decision: NAME,
+            can_cancel: interaction.request().is_some(),
+            notice,
+        },
+    )
+}
+
+/// The terms are accepted, and the login goes on.
+pub(super) async fn submit(
+    visit: BrowserRequest,
+    mut interaction: Interaction,
+    who: Who,
+    form: &Params,
+) -> Outcome {
+    match form.get("decision") {
+        Some(NAME) => {}
+        Some("other") => return Outcome::Page(flow::show(visit, interaction, None)),
+        Some(_) | None => return Outcome::Page(show(visit, interaction, None)),
+    }
+    let event = visit.context.event(Action::ACCOUNT).operation(NAME);
+    let event = event.subject(&who.user.id);
+    let accepted = accept(&visit, &who.user, form);
+    let audit = visit.context.realm.audit();
+    match audit.act(event, accepted, Failure::code).await {
+        Ok(user) => {
+            let since_ms = interaction.half.as_ref().map(|half| half.since_ms);
+            let since_ms = since_ms.unwrap_or(visit.context.issue_ms);
+            let begun_at = interaction.half.as_ref().map(Half::begun);
+            let begun_at = begun_at.unwrap_or(visit.context.now());
+            interaction.half = Some(Half::new(&user, &who.shown, begun_at, since_ms));
+            // What was shown before stands in the interaction: the terms add nothing to it.
+            let first = who.shown.first().map(|one| &*one.method);
+            let names = acr::METHODS.iter().map(|method| method.name);
+            let mut shown = names.filter(|name| first == Some(name));
+            let shown = shown.next().unwrap_or(password::METHOD.name);
+            let proof = flow::Proof {
+                user,
+                shown,
+                by: By::Before,
+            };
+            flow::finish(visit, interaction, proof, form).await
+        }
+        Err(Failure::LoginRequired) => {
+            interaction.half = None;
+            Outcome::Page(flow::show(visit, interaction, None))
+        }
+        Err(failure) => Outcome::Page(flow::refused(visit, failure, |visit, notice| {
+            render(visit, &interaction, Some(notice))
+        })),
+    }
+}
+
+async fn accept(visit: &BrowserRequest, user: &User, form: &Params) -> Result<User, Failure> {
+    let terms = accepted_terms(visit, form)?;
+    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
+    let found = users.found(&user.id, now).await?;
+    let found = found.ok_or(Failure::LoginRequired)?;
+    let unchanged = Entrance::Login.opens(&found.user, now)
+        && found.user.password_changed_at == user.password_changed_at;
+    if !unchanged {
+        return Err(Failure::LoginRequired);
+    }
+    let changed = users.change_found(found, now, |draft| {
+        draft.user.must_accept_terms = false;
+        draft.user.terms = terms.or(draft.user.terms.take());
+    });
+    // Of two that are answered at once one is written, and the other asks again.
+    changed.await?.ok_or(Failure::LoginRequired)
+}

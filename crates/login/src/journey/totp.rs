@@ -1,0 +1,447 @@
+//! Codes of an app, by the time (RFC 6238): SHA-1, six digits, 30 seconds, which is what every app
+//! does whatever it is told.
+//!
+//! A code is accepted one step early and one step late: clocks drift, and people type slowly. It
+//! works once: the row has the last step that was accepted, only a later one is accepted after it,
+//! and the write that says so has the row that was read as its condition. So of two nodes that are
+//! shown one code, one accepts it. The secret is sealed in the row, for its account and its row.
+//!
+//! The HMAC is the crypto crate's; a library would bring a second one and its hashes for the ten
+//! lines below, and not what is ours anyway: the steps, the single use, the sealing.
+
+use serde::{Deserialize, Serialize};
+use signet_crypto::Secret;
+use signet_crypto::mac::hmac_sha1;
+use signet_crypto::seal::{Keyring, Purpose};
+use signet_directory::{
+    Accounts, CredentialKind, CredentialName, StoredCredential, User, UserError,
+};
+use signet_oauth::params;
+use signet_store::StoreError;
+
+use super::budgets::Standing;
+use super::method::{Answer, Attempt, Method, MethodPage, Step, Verdict};
+use crate::freshness::Fresh;
+use signet_pages::Html;
+use signet_realm::attempts::Kind;
+use signet_request::access::Entrance;
+
+/// Seconds of one step.
+pub const PERIOD: u64 = 30;
+/// Steps before and after the present one whose codes are accepted.
+pub const WINDOW: u64 = 1;
+/// Apps of one account.
+pub const MAX_APPS: usize = 4;
+/// Bytes of a new secret: the length of the hash (RFC 4226 section 4, R6).
+pub const SECRET_BYTES: usize = 20;
+/// A code's digits.
+pub const DIGITS: usize = 6;
+
+const PURPOSE: Purpose = Purpose::Other("totp-secret");
+/// How often a row that other logins write at the same time is tried.
+const MAX_TRIES: usize = 8;
+
+/// See the module.
+pub const METHOD: Method = Method {
+    name: "totp",
+    shows: &["totp"],
+    step: Step::Second,
+    guess: Kind::Factor,
+    offered: |_| true,
+    usable: |_, user| user.has(CredentialKind::Totp),
+    decision: "totp",
+    label: "factors-totp-button",
+    start: None,
+    page,
+    verify: |attempt| verify(attempt),
+    wrong: "factors-totp-wrong",
+    expired: "",
+};
+
+fn page(page: &MethodPage<'_>) -> Html {
+    match page.second {
+        Some(user) => {
+            signet_pages::totp_step(&page.visit.face(), &super::second::step_page(page, user))
+        }
+        None => super::flow::login_page(page),
+    }
+}
+
+fn verify<'a>(attempt: &'a Attempt<'a>) -> Answer<'a, Verdict> {
+    Box::pin(async move {
+        let Some(user) = attempt.user else {
+            return Ok(Verdict::Wrong);
+        };
+        let typed = match attempt.standing {
+            Standing::Open => attempt.form.get("totp").unwrap_or(""),
+            Standing::UsedUp => "",
+        };
+        let (realm, now) = (&attempt.visit.context.realm, attempt.visit.context.now());
+        let keyring = realm.keyring();
+        let right = accept(&realm.people.users, &keyring, &user.id, typed, now).await?;
+        Ok(match right && Entrance::Login.opens(user, now) {
+            true => Verdict::Proven(Box::new(user.clone())),
+            false => Verdict::Wrong,
+        })
+    })
+}
+
+/// What an app's row has in it.
+#[derive(Serialize, Deserialize)]
+struct AppRow {
+    /// Sealed.
+    secret: Vec<u8>,
+    /// The last step whose code was accepted.
+    last_step: u64,
+}
+
+/// A secret that both sides know.
+pub struct TotpSecret(Secret<Vec<u8>>);
+
+impl TotpSecret {
+    /// A new one.
+    pub fn generate() -> TotpSecret {
+        TotpSecret(Secret::new(
+            signet_crypto::random::bytes::<SECRET_BYTES>().to_vec(),
+        ))
+    }
+
+    /// One that was made before.
+    pub fn from_bytes(bytes: &[u8]) -> TotpSecret {
+        TotpSecret(Secret::new(bytes.to_vec()))
+    }
+
+    /// For the sealed state of the page that shows it.
+    pub fn expose(&self) -> &[u8] {
+        self.0.expose()
+    }
+
+    /// As apps take it (RFC 4648 section 6, without padding).
+    pub fn base32(&self) -> String {
+        const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+        let mut text = String::new();
+        let (mut bits, mut held) = (0u32, 0u32);
+        for byte in self.0.expose() {
+            bits = (bits << 8) | u32::from(*byte);
+            held += 8;
+            while held >= 5 {
+                held -= 5;
+                text.push(char::from(ALPHABET[(bits >> held) as usize & 31]));
+            }
+        }
+        if held > 0 {
+            text.push(char::from(ALPHABET[(bits << (5 - held)) as usize & 31]));
+        }
+        text
+    }
+
+    /// What apps read from a QR code (the Key URI format, which all of them take). The issuer is
+    /// named by its host.
+    pub fn key_uri(&self, issuer: &str, username: &str) -> String {
+        let encoded = |text: &str| {
+            let mut encoded = String::new();
+            params::encode_into(text, &mut encoded);
+            // A plus is no space in a path.
+            encoded.replace('+', "%20")
+        };
+        let host = encoded(issuer.split("://").nth(1).unwrap_or(issuer));
+        format!(
+            "otpauth://totp/{host}:{}?secret={}&issuer={host}&algorithm=SHA1&digits={DIGITS}&period={PERIOD}",
+            encoded(username),
+            self.base32(),
+        )
+    }
+
+    /// The code of a step (RFC 4226 section 5.3).
+    pub fn code(&self, step: u64) -> String {
+        let hash = hmac_sha1(self.0.expose(), &step.to_be_bytes());
+        let at = usize::from(hash[19] & 15);
+        let word = [hash[at] & 0x7f, hash[at + 1], hash[at + 2], hash[at + 3]];
+        format!("{:06}", u32::from_be_bytes(word) % 1_000_000)
+    }
+
+    /// The step after `last_step` whose code was typed, of those that are accepted at `now`. It
+    /// takes as long for every code.
+    fn step_of(&self, typed: &str, last_step: u64, now: u64) -> Option<u64> {
+        let present = now / PERIOD;
+        let mut found = None;
+        for step in present.saturating_sub(WINDOW)..=present + WINDOW {
+            let equal = signet_crypto::ct_eq(self.code(step).as_bytes(), typed.as_bytes());
+            if equal && step > last_step {
+                found = found.or(Some(step));
+            }
+        }
+        found
+    }
+}
+
+/// What ties a sealed secret to its row.
+fn binding(user_id: &str, id: &str) -> Vec<u8> {
+    [user_id.as_bytes(), &[0], id.as_bytes()].concat()
+}
+
+fn open(row: &AppRow, keyring: &Keyring, user_id: &str, id: &str) -> Option<TotpSecret> {
+    let opened = keyring.open_with(PURPOSE, &binding(user_id, id), &row.secret);
+    match opened {
+        Ok(secret) => Some(TotpSecret(Secret::new(secret))),
+        Err(_) => {
+            tracing::error!(user = %user_id, "the secret of a code app does not open");
+            None
+        }
+    }
+}
+
+fn read(credential: &StoredCredential) -> Result<AppRow, StoreError> {
+    let corrupt = |_| StoreError::Corrupt("a code app".into());
+    serde_json::from_slice(credential.data.expose()).map_err(corrupt)
+}
+
+fn write(row: &AppRow) -> Secret<Vec<u8>> {
+    // Invariant: bytes and a number always serialize.
+    Secret::new(serde_json::to_vec(row).expect("a code app serializes"))
+}
+
+/// The digits that were typed: spaces between them are ignored.
+fn digits(typed: &str) -> String {
+    let digits = typed.chars().filter(|c| !c.is_whitespace());
+    digits.take(2 * DIGITS).collect()
+}
+
+/// A credential for a secret whose code was just typed; None: it is not its code. The code counts
+/// as used.
+///
+/// # Errors
+/// Sealing.
+pub(crate) fn enrol(
+    fresh: &Fresh<'_>,
+    secret: &TotpSecret,
+    typed: &str,
+    label: &str,
+    keyring: &Keyring,
+    now: u64,
+) -> Result<Option<StoredCredential>, StoreError> {
+    of_first_code(secret, typed, label, keyring, &fresh.user().id, now)
+}
+
+fn of_first_code(
+    secret: &TotpSecret,
+    typed: &str,
+    label: &str,
+    keyring: &Keyring,
+    user_id: &str,
+    now: u64,
+) -> Result<Option<StoredCredential>, StoreError> {
+    let Some(last_step) = secret.step_of(&digits(typed), 0, now) else {
+        return Ok(None);
+    };
+    let id = signet_jose::base64url::encode(&signet_crypto::random::id::<12>());
+    let sealed = keyring.seal_with(PURPOSE, &binding(user_id, &id), secret.expose());
+    let sealed = sealed.map_err(|_| StoreError::Unavailable("sealing".into()))?;
+    let row = AppRow {
+        secret: sealed,
+        last_step,
+    };
+    let name = CredentialName::new(CredentialKind::Totp, id);
+    let data = write(&row).expose().clone();
+    Ok(Some(StoredCredential::new(name, label, data, now)))
+}
+
+/// Whether this is a code of one of the account's apps, which is used up by it.
+///
+/// # Errors
+/// The store's.
+pub(crate) async fn accept(
+    users: &Accounts,
+    keyring: &Keyring,
+    user_id: &str,
+    typed: &str,
+    now: u64,
+) -> Result<bool, StoreError> {
+    let typed = digits(typed);
+    let mut right = false;
+    for credential in users.credentials(user_id, now).await? {
+        if credential.name.kind == CredentialKind::Totp && !right {
+            right = accept_of(users, keyring, user_id, credential, &typed, now).await?;
+        }
+    }
+    Ok(right)
+}
+
+async fn accept_of(
+    users: &Accounts,
+    keyring: &Keyring,
+    user_id: &str,
+    mut credential: StoredCredential,
+    typed: &str,
+    now: u64,
+) -> Result<bool, StoreError> {
+    for _ in 0..MAX_TRIES {
+        let row = read(&credential)?;
+        let secret = open(&row, keyring, user_id, &credential.name.id);
+        let step = secret.and_then(|secret| secret.step_of(typed, row.last_step, now));
+        let Some(last_step) = step else {
+            return Ok(false);
+        };
+        credential.data = write(&AppRow { last_step, ..row });
+        credential.used_at = Some(now);
+        if users.rewrite_credential(user_id, &credential, now).await? {
+            return Ok(true);
+        }
+        // Somebody else was faster: with this code, or with another.
+        match users.credential(user_id, &credential.name, now).await? {
+            Some(current) => credential = current,
+            None => return Ok(false),
+        }
+    }
+    Ok(false)
+}
+
+/// Seals all apps' secrets under the ring's current key. How many were not under it yet.
+///
+/// # Errors
+/// The store's; [`UserError::Conflict`] where one is written all the time.
+pub async fn rewrap(users: &Accounts, keyring: &Keyring, now: u64) -> Result<usize, UserError> {
+    const PAGE: usize = 500;
+    let (mut count, mut after) = (0, None);
+    loop {
+        let page = users.credentials_page(CredentialKind::Totp, after, PAGE, now);
+        let (credentials, next) = page.await?;
+        for (user_id, credential) in credentials {
+            count += usize::from(rewrap_one(users, keyring, &user_id, credential, now).await?);
+        }
+        match next {
+            Some(next) => after = Some(next),
+            None => return Ok(count),
+        }
+    }
+}
+
+async fn rewrap_one(
+    users: &Accounts,
+    keyring: &Keyring,
+    user_id: &str,
+    mut credential: StoredCredential,
+    now: u64,
+) -> Result<bool, UserError> {
+    for _ in 0..MAX_TRIES {
+        let row = read(&credential)?;
+        if Keyring::id_of(&row.secret) == Some(keyring.current_id()) {
+            return Ok(false);
+        }
+        let Some(secret) = open(&row, keyring, user_id, &credential.name.id) else {
+            // It was lost with a key long ago, and holds up nobody else.
+            return Ok(false);
+        };
+        let bound = binding(user_id, &credential.name.id);
+        let sealed = keyring.seal_with(PURPOSE, &bound, secret.expose());
+        let sealed = sealed.map_err(|_| StoreError::Unavailable("sealing".into()))?;
+        credential.data = write(&AppRow {
+            secret: sealed,
+            ..row
+        });
+        if users.rewrite_credential(user_id, &credential, now).await? {
+            return Ok(true);
+        }
+        match users.credential(user_id, &credential.name, now).await? {
+            Some(current) => credential = current,
+            None => return Ok(false),
+        }
+    }
+    Err(UserError::Conflict)
+}
+
+/// How many apps the account has.
+pub(crate) fn count(user: &User) -> usize {
+    let apps = user.credentials().iter();
+    apps.filter(|name| name.kind == CredentialKind::Totp)
+        .count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use signet_crypto::seal::SealingKey;
+    use signet_directory::NewUser;
+    use signet_directory::passwords::{PasswordOptions, PasswordPool};
+    use signet_store::MemoryStore;
+    use std::sync::Arc;
+
+    /// RFC 6238 appendix B, SHA-1; six of its eight digits.
+    #[test]
+    fn codes_are_those_of_the_rfc() {
+        let secret = TotpSecret::from_bytes(b"12345678901234567890");
+        for (time, code) in [
+            (59, "287082"),
+            (1_111_111_109, "081804"),
+            (1_111_111_111, "050471"),
+            (1_234_567_890, "005924"),
+            (2_000_000_000, "279037"),
+            (20_000_000_000, "353130"),
+        ] {
+            assert_eq!(secret.code(time / PERIOD), code);
+        }
+        assert_eq!(secret.base32(), "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ");
+    }
+
+    #[test]
+    fn a_code_counts_one_step_early_and_late_and_not_after_a_later_one() {
+        let secret = TotpSecret::from_bytes(b"12345678901234567890");
+        let now = 1_111_111_111;
+        let present = now / PERIOD;
+        for step in present - 1..=present + 1 {
+            assert_eq!(secret.step_of(&secret.code(step), 0, now), Some(step));
+            assert_eq!(secret.step_of(&secret.code(step), step, now), None);
+        }
+        for step in [present - 2, present + 2] {
+            assert_eq!(secret.step_of(&secret.code(step), 0, now), None);
+        }
+        assert_eq!(secret.step_of("", 0, now), None);
+    }
+
+    #[test]
+    fn base32_has_no_padding() {
+        // RFC 4648 section 10.
+        for (bytes, text) in [
+            ("", ""),
+            ("f", "MY"),
+            ("fo", "MZXQ"),
+            ("foobar", "MZXW6YTBOI"),
+        ] {
+            assert_eq!(TotpSecret::from_bytes(bytes.as_bytes()).base32(), text);
+        }
+    }
+
+    #[tokio::test]
+    async fn after_a_rewrap_the_old_sealing_key_is_not_needed() {
+        let pool = PasswordPool::new(PasswordOptions::default());
+        let users = Accounts::new(Arc::new(MemoryStore::new()), Arc::new(pool), Vec::new());
+        let new = NewUser {
+            username: "alice".into(),
+            ..NewUser::default()
+        };
+        let now = 1_111_111_111;
+        let alice = users.create(new, now).await.unwrap();
+        let (old, new) = (SealingKey::generate(), SealingKey::generate());
+        let before = Keyring::new(old.clone(), Vec::new());
+        let secret = TotpSecret::generate();
+        let code = secret.code(now / PERIOD);
+        let app = of_first_code(&secret, &code, "phone", &before, &alice.id, now);
+        let app = app.unwrap().unwrap();
+        let added = users.change(&alice.id, now, |draft| draft.put_credential(&app));
+        added.await.unwrap();
+        let both = Keyring::new(new.clone(), vec![old]);
+        assert_eq!(rewrap(&users, &both, now).await.unwrap(), 1);
+        assert_eq!(rewrap(&users, &both, now).await.unwrap(), 0);
+        let after = Keyring::new(new, Vec::new());
+        let try_at = async |at: u64, ring: &Keyring| {
+            let code = secret.code(at / PERIOD);
+            accept(&users, ring, &alice.id, &code, at).await.unwrap()
+        };
+        assert!(
+            !try_at(now + PERIOD, &before).await,
+            "the row is under the new key alone"
+        );
+        assert!(try_at(now + PERIOD, &after).await);
+        assert!(!try_at(now + PERIOD, &after).await, "once");
+    }
+}

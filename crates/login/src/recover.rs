@@ -1,0 +1,334 @@
+//! `/account/recover`: a forgotten password, by a link in the mail.
+//!
+//! The link is sealed and says of itself whose it is, until when, and which password it is to
+//! replace; it works until that password has changed, which its first use does. Opening it changes
+//! nothing (mail programs open links), the form behind it does. The answer to the request for a
+//! link is the same for every name.
+//!
+//! Who began at a login that leads on to an application comes back to it ([`waiting_login`]).
+
+use http::StatusCode;
+use serde::{Deserialize, Serialize};
+use signet_crypto::Secret;
+use signet_crypto::seal::Purpose;
+use signet_oauth::error::{ErrorCode, OAuthError};
+use signet_oauth::params::Params;
+use signet_store::StoreError;
+
+use crate::failure::Failure;
+use crate::journey::budgets::{Budgets, Standing};
+use crate::waiting_login::{self, Done, WaitingId};
+use signet_audit::Action;
+use signet_directory::{MAX_EMAIL_BYTES, PasswordOf, User, UserError};
+use signet_pages::Notice;
+use signet_realm::attempts::Kind;
+use signet_realm::mailed_link;
+use signet_request::access::Entrance;
+use signet_request::browser_request::{BrowserRequest, error_page};
+use signet_request::http::letters;
+use signet_request::http::{Context, Response};
+use signet_request::interaction::{Goal, Interaction, Page};
+use signet_request::security_mail::{self, SecurityEvent};
+
+/// Where it is, below the issuer.
+const PATH: &str = "/account/recover";
+/// How long a link works, in seconds.
+const LIFETIME: u64 = 30 * 60;
+
+const ENDED: &str = "account-recover-ended";
+
+/// What a link says.
+#[derive(Serialize, Deserialize)]
+struct Link {
+    pub user_id: String,
+    email: String,
+    /// The password it is to replace, by the time it was set, which never repeats: this is what
+    /// makes the link good for once.
+    password_changed_at: u64,
+    ends_at: u64,
+    /// The row of the login that it began at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    begun: Option<WaitingId>,
+}
+
+/// GET: asks for the name, or, with a link, for the new password.
+pub async fn show(context: Context) -> Response {
+    let (visit, params) = match BrowserRequest::of_query(context).await {
+        Ok(visit) => visit,
+        Err(answer) => return answer,
+    };
+    if visit.context.realm.people.mailer.is_none() {
+        return not_offered(visit);
+    }
+    let Some(token) = params.get("token") else {
+        return ask(visit, StatusCode::OK, "", None, None);
+    };
+    match open(&visit, token).await {
+        Ok(Some((_, user))) => {
+            let html = signet_pages::reset(
+                &visit.face(),
+                token,
+                &user.username,
+                shortest(&visit, &user),
+                None,
+            );
+            visit.page(html)
+        }
+        Ok(None) => ask(visit, StatusCode::OK, "", Some(Notice::Error(ENDED)), None),
+        Err(error) => visit.unavailable(&error),
+    }
+}
+
+/// Without a way to send mail there is no recovery, and no page that pretends.
+fn not_offered(visit: BrowserRequest) -> Response {
+    visit.error(&OAuthError::new(ErrorCode::NotFound, "error-no-mail"))
+}
+
+/// `begun`: the login that it began at.
+fn ask_page(
+    visit: &BrowserRequest,
+    typed: &str,
+    notice: Option<Notice>,
+    begun: Option<&Interaction>,
+) -> signet_pages::Html {
+    let mut interaction = match begun {
+        Some(begun) => begun.clone(),
+        None => visit.interaction(Goal::Recover),
+    };
+    interaction.page = Page::Recover;
+    signet_pages::recover(&visit.face(), &visit.seal(&interaction), typed, notice)
+}
+
+fn ask(
+    visit: BrowserRequest,
+    status: StatusCode,
+    typed: &str,
+    notice: Option<Notice>,
+    begun: Option<&Interaction>,
+) -> Response {
+    let html = ask_page(&visit, typed, notice, begun);
+    visit.page_with(status, html)
+}
+
+/// POST: the name, or the new password.
+pub async fn submit(mut context: Context) -> Response {
+    let form = match context.form().await {
+        Ok(form) => form,
+        Err(error) => return error_page(&mut context, &error.into()),
+    };
+    let visit = match BrowserRequest::begin(context).await {
+        Ok(visit) => visit,
+        Err(response) => return response,
+    };
+    if visit.context.realm.people.mailer.is_none() {
+        return not_offered(visit);
+    }
+    if let Some(token) = form.get("token") {
+        return reset(visit, token, &form).await;
+    }
+    match visit.open(&form) {
+        // From the login page.
+        Some(interaction) if interaction.page == Page::Login && interaction.leads_on() => {
+            ask(visit, StatusCode::OK, "", None, Some(&interaction))
+        }
+        Some(interaction) if interaction.page == Page::Recover => {
+            let typed = form.get("username").unwrap_or("").trim();
+            if typed.is_empty() || typed.len() > MAX_EMAIL_BYTES {
+                let notice = Notice::Error("account-recover-name");
+                return ask(visit, StatusCode::OK, "", Some(notice), Some(&interaction));
+            }
+            send(visit, typed, interaction).await
+        }
+        _ => visit.start_again(),
+    }
+}
+
+async fn send(visit: BrowserRequest, typed: &str, mut interaction: Interaction) -> Response {
+    match try_send(&visit, typed, &interaction).await {
+        Ok(()) => {
+            // A method's page, from which one comes back to the login page.
+            interaction.page = Page::Method;
+            interaction.pending = None;
+            let back = interaction.leads_on().then(|| visit.seal(&interaction));
+            let html = signet_pages::recover_sent(&visit.face(), LIFETIME / 60, back.as_deref());
+            visit.page(html)
+        }
+        Err(failure) => refused(visit, failure, |visit, notice| {
+            ask_page(visit, typed, Some(notice), Some(&interaction))
+        }),
+    }
+}
+
+/// What was not done, said on the page that it was tried on.
+pub(crate) fn refused(
+    visit: BrowserRequest,
+    failure: Failure,
+    html: impl FnOnce(&BrowserRequest, Notice) -> signet_pages::Html,
+) -> Response {
+    match failure {
+        Failure::Wrong(text, _) | Failure::Invalid(text) => {
+            let html = html(&visit, Notice::Error(text));
+            visit.page(html)
+        }
+        Failure::Expired(text) => ask(visit, StatusCode::OK, "", Some(Notice::Error(text)), None),
+        Failure::LoginRequired => visit.start_again(),
+        Failure::Later(status, retry_after, text) => {
+            let html = html(&visit, Notice::Error(text));
+            visit.later(status, retry_after, html)
+        }
+        Failure::Store(error) => visit.unavailable(&error),
+    }
+}
+
+async fn try_send(
+    visit: &BrowserRequest,
+    typed: &str,
+    interaction: &Interaction,
+) -> Result<(), Failure> {
+    let context = &visit.context;
+    let (realm, now) = (&context.realm, context.now());
+    let users = &realm.people.users;
+    let user = users.by_login(typed, now).await?;
+    let budgets = Budgets::of(visit, Kind::Mail, user.as_ref(), typed);
+    let standing = budgets.begin(visit).await?;
+    budgets.wrong(visit).await?;
+    // Whoever was named: it costs the same.
+    let begun = waiting_login::keep(visit, interaction, LIFETIME).await?;
+    // Where the account's mails are used up, none is sent, and the answer is the same.
+    let user =
+        user.filter(|user| Entrance::Recovery.opens(user, now) && standing == Standing::Open);
+    // A password that a directory keeps is set there.
+    let user = user.filter(|user| users.may(user).password);
+    let Some(user) = user else {
+        return Ok(());
+    };
+    let Some(email) = user.email.clone() else {
+        return Ok(());
+    };
+    let link = Link {
+        user_id: user.id,
+        email,
+        password_changed_at: user.password_changed_at,
+        ends_at: now + LIFETIME,
+        begun,
+    };
+    let issuer = &context.snapshot.settings.issuer;
+    let url = mailed_link::url(realm, PATH, Purpose::Recovery, &link)?;
+    let letter = signet_pages::recovery_link(&visit.face(), issuer, &url, LIFETIME / 60);
+    letters::send(
+        context,
+        Some(&link.user_id),
+        &link.email,
+        "recovery_link",
+        &letter,
+    )
+    .await;
+    Ok(())
+}
+
+impl Link {
+    /// Whether it still may set a password of this account.
+    fn holds(&self, user: &User, now: u64) -> bool {
+        Entrance::Recovery.opens(user, now)
+            && user.password_changed_at == self.password_changed_at
+            && user.email.as_deref() == Some(&*self.email)
+    }
+}
+
+/// The link and its user, if it still works; a record where it does not.
+async fn open(visit: &BrowserRequest, token: &str) -> Result<Option<(Link, User)>, StoreError> {
+    let found = find(visit, token).await?;
+    if found.is_none() {
+        record_wrong_link(visit);
+    }
+    Ok(found)
+}
+
+/// Whoever sends requests can send such links: they are counted where they say the same.
+fn record_wrong_link(visit: &BrowserRequest) {
+    let event = visit.context.event(Action::RECOVER);
+    let event = event.refused("invalid_recovery_link");
+    visit.context.realm.audit().record(event);
+}
+
+async fn find(visit: &BrowserRequest, token: &str) -> Result<Option<(Link, User)>, StoreError> {
+    let (realm, now) = (&visit.context.realm, visit.context.now());
+    let read: Option<Link> = mailed_link::open(realm, Purpose::Recovery, token);
+    let Some(link) = read.filter(|link| now < link.ends_at) else {
+        return Ok(None);
+    };
+    let user = realm.people.users.by_id(&link.user_id, now).await?;
+    Ok(user
+        .filter(|user| link.holds(user, now))
+        .map(|user| (link, user)))
+}
+
+async fn reset(visit: BrowserRequest, token: &str, form: &Params) -> Response {
+    let user = match open(&visit, token).await {
+        Ok(Some(found)) => found,
+        Ok(None) => return ask(visit, StatusCode::OK, "", Some(Notice::Error(ENDED)), None),
+        Err(error) => return visit.unavailable(&error),
+    };
+    match try_reset(&visit, &user, form).await {
+        Ok(()) => {
+            let told = SecurityEvent::Recovered;
+            security_mail::send(&visit, &user.1, told).await;
+            waiting_login::after(visit, user.0.begun.as_ref(), Done::Recovered).await
+        }
+        Err(failure) => refused(visit, failure, |visit, notice| {
+            let (face, shortest) = (visit.face(), shortest(visit, &user.1));
+            signet_pages::reset(&face, token, &user.1.username, shortest, Some(notice))
+        }),
+    }
+}
+
+async fn try_reset(
+    visit: &BrowserRequest,
+    (link, user): &(Link, User),
+    form: &Params,
+) -> Result<(), Failure> {
+    let new = form.get("new_password").unwrap_or("");
+    let realm = &visit.context.realm;
+    realm
+        .check_new_password(new, PasswordOf::user(user))
+        .map_err(|refused| Failure::Invalid(refused.text_id()))?;
+    let users = &visit.context.realm.people.users;
+    let phc = users.hash(Secret::new(new.to_owned())).await?;
+    let event = visit.context.event(Action::RECOVER).subject(&link.user_id);
+    match signet_audit::with_record(event, use_up(visit, link, &phc))
+        .await
+        .0
+    {
+        Ok(true) => Ok(()),
+        Ok(false) => {
+            record_wrong_link(visit);
+            Err(Failure::Expired(ENDED))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Sets the password, which uses the link up, and ends everything that was begun with the old one:
+/// one change of the store. Whether the link was unused.
+async fn use_up(visit: &BrowserRequest, link: &Link, phc: &str) -> Result<bool, UserError> {
+    let (realm, now) = (&visit.context.realm, visit.context.now());
+    let changed = realm.change_user_and_end_everything(
+        &link.user_id,
+        |user| link.holds(user, now),
+        |draft| {
+            draft.set_password(Some(phc), now);
+            draft.user.email_verified = true;
+        },
+    );
+    if changed.await?.is_none() {
+        return Ok(false);
+    }
+    tracing::info!(target: "signet::login", user = %link.user_id, "password recovered by mail");
+    Ok(true)
+}
+
+/// The shortest new password of somebody.
+fn shortest(visit: &BrowserRequest, user: &User) -> usize {
+    let policy = &visit.context.realm.people.passwords;
+    policy.shortest(user.admin)
+}

@@ -1,0 +1,181 @@
+//! A login that waits while its person follows a link in a mail.
+//!
+//! Who began at a login that leads on to an application comes back to it. The login's state is
+//! sealed for the browser and waits in a row of the store that the link names: in the same browser,
+//! in whichever tab, the login goes on. In another one it cannot, for the application waits in the
+//! first; there the person is told so.
+
+use signet_jose::base64url;
+use signet_store::{Change, Key, Op, StoreError, Table};
+
+use crate::journey::flow;
+use signet_pages::Notice;
+use signet_realm::budgets::Act;
+use signet_request::browser_request::BrowserRequest;
+use signet_request::http::Response;
+use signet_request::interaction::{Interaction, Page};
+
+/// Names the row.
+pub(crate) type WaitingId = [u8; 16];
+
+/// What the person has done by the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// Set a new password.
+    Recovered,
+    /// Made an account, or accepted an invitation to one.
+    SignedUp,
+    /// Kept an account that was to be erased.
+    Kept,
+}
+
+impl Done {
+    /// All of them.
+    pub const ALL: [Done; 3] = [Done::Recovered, Done::SignedUp, Done::Kept];
+
+    /// The parameter of `/interaction` that names the row.
+    pub const fn parameter(self) -> &'static str {
+        match self {
+            Done::Recovered => "recovered",
+            Done::SignedUp => "signed_up",
+            Done::Kept => "kept",
+        }
+    }
+
+    /// What the login page says.
+    pub(crate) const fn said(self) -> &'static str {
+        match self {
+            Done::Recovered => "account-reset-done",
+            Done::SignedUp => "sign-up-done",
+            Done::Kept => "deletion-kept",
+        }
+    }
+
+    /// What it says in another browser than the one that waits.
+    pub(crate) const fn said_elsewhere(self) -> &'static str {
+        match self {
+            Done::Recovered => "account-reset-elsewhere",
+            Done::SignedUp => "sign-up-elsewhere",
+            // It is for no login: none waits.
+            Done::Kept => "deletion-kept",
+        }
+    }
+
+    /// The query of `/account` that has its login page say so.
+    const fn query(self, elsewhere: bool) -> &'static str {
+        match (self, elsewhere) {
+            (Done::Recovered, false) => "password=set",
+            (Done::Recovered, true) => "password=set-elsewhere",
+            (Done::SignedUp, false) => "account=made",
+            (Done::SignedUp, true) => "account=made-elsewhere",
+            (Done::Kept, _) => "account=kept",
+        }
+    }
+}
+
+/// A login that was left waiting, where its row is there.
+enum Waiting {
+    /// It goes on.
+    Here(Box<Interaction>),
+    /// It waits in another browser.
+    Elsewhere,
+    /// Its time is over.
+    Gone,
+}
+
+fn key(id: &WaitingId) -> Key {
+    // The prefix is from when recovery alone had such rows.
+    Key::new(Table::Once, [b"recovery begun ".as_slice(), id].concat())
+}
+
+/// Keeps a login for as long as the link works: `lifetime`, seconds. None: it leads nowhere, or
+/// callers like this one have used up what is kept for them; then the link leads to the account
+/// page.
+pub(crate) async fn keep(
+    visit: &BrowserRequest,
+    interaction: &Interaction,
+    lifetime: u64,
+) -> Result<Option<WaitingId>, StoreError> {
+    if !interaction.leads_on() {
+        return Ok(None);
+    }
+    let (store, now) = (&visit.context.realm.store, visit.context.now());
+    let (id, ends_at) = (signet_crypto::random::bytes(), now + lifetime);
+    let waiting = Interaction {
+        page: Page::Login,
+        ends_at: interaction.ends_at.max(ends_at),
+        ..interaction.clone()
+    };
+    let value = visit.seal(&waiting).into_bytes();
+    let budgets = &visit.context.realm.budgets;
+    let spent = budgets.spend_many(Act::Waiting, visit.caller(), value.len(), now);
+    if spent.is_err() {
+        return Ok(None);
+    }
+    let insert = Op::Insert {
+        key: key(&id),
+        value,
+        end: Some(ends_at),
+    };
+    store.commit(Change::new(insert), now).await?;
+    Ok(Some(id))
+}
+
+async fn find(visit: &BrowserRequest, id: &WaitingId) -> Result<Waiting, StoreError> {
+    let (store, now) = (&visit.context.realm.store, visit.context.now());
+    let Some(row) = store.get(&key(id), now).await? else {
+        return Ok(Waiting::Gone);
+    };
+    let sealed = String::from_utf8(row.value).ok();
+    let opened = sealed.and_then(|sealed| visit.open_sealed(&sealed));
+    Ok(opened.map_or(Waiting::Elsewhere, |interaction| {
+        Waiting::Here(Box::new(interaction))
+    }))
+}
+
+/// What the login page says, for a query of `/account` that [`after`] leads to.
+pub(crate) fn said(query: &str) -> Option<&'static str> {
+    Done::ALL.into_iter().find_map(|done| match query {
+        _ if query == done.query(false) => Some(done.said()),
+        _ if query == done.query(true) => Some(done.said_elsewhere()),
+        _ => None,
+    })
+}
+
+/// GET `/interaction?recovered=ID`, `/interaction?signed_up=ID`: the login goes on.
+pub async fn go_on(visit: BrowserRequest, id: &str, done: Done) -> Response {
+    let id = base64url::decode(id.as_bytes()).ok();
+    let id = id.and_then(|id| WaitingId::try_from(id).ok());
+    let found = match id {
+        Some(id) => find(&visit, &id).await,
+        None => Ok(Waiting::Gone),
+    };
+    match found {
+        Ok(Waiting::Here(interaction)) => {
+            let notice = Notice::Done(done.said());
+            flow::show(visit, *interaction, Some(notice))
+        }
+        Ok(Waiting::Elsewhere | Waiting::Gone) => visit.start_again(),
+        Err(error) => visit.unavailable(&error),
+    }
+}
+
+/// After what was done by the link: the login page follows, for whoever has the mail shows that
+/// they know the new password, too.
+pub(crate) async fn after(visit: BrowserRequest, id: Option<&WaitingId>, done: Done) -> Response {
+    let found = match id {
+        Some(id) => find(&visit, id).await.map(|found| (Some(id), found)),
+        None => Ok((None, Waiting::Gone)),
+    };
+    let path = match found {
+        Ok((Some(id), Waiting::Here(_))) => {
+            let id = base64url::encode(id);
+            format!("/interaction?{}={id}", done.parameter())
+        }
+        Ok((_, Waiting::Elsewhere)) => format!("/account?{}", done.query(true)),
+        Ok((_, Waiting::Here(_) | Waiting::Gone)) => format!("/account?{}", done.query(false)),
+        Err(error) => return visit.unavailable(&error),
+    };
+    let url = visit.url(&path);
+    visit.redirect(&url)
+}

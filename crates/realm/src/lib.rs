@@ -1,0 +1,45 @@
+//! A process and its realms: what requests share, and what changes it.
+//!
+//! - [`state`]: the process (`Host`), the issuer that a request is for (`Realm`), and the immutable
+//!   view that a request works with (`Snapshot`).
+//! - [`registry`], [`groups`], [`providers`], [`declared`]: who may change which records, and how a
+//!   change is committed and comes into effect.
+//! - [`single_use`]: what may happen once, as changes of the store.
+//! - [`terminate`]: what ends with a session, a grant, an account or an agent, and in which order.
+//! - [`agents`]: identities that people bound, the delegations that were issued under them, and how
+//!   both end.
+//! - [`budgets`], [`attempts`]: what a caller may cause, and how often somebody may guess.
+//! - [`outbound`]: the only place that opens connections on a client's word.
+//! - [`nodes`], [`streams`]: the other nodes, and who follows this one.
+//!
+//! It knows no request, no page and no protocol endpoint: whoever serves the realm hands in who
+//! asks. What rests sealed in rows that are written above is sealed again by a list that is handed
+//! in ([`rewrap`]).
+#![forbid(unsafe_code)]
+
+pub mod agents;
+pub mod attempts;
+pub mod budgets;
+pub mod declared;
+pub mod deletion;
+pub mod groups;
+pub mod known_providers;
+pub mod letters;
+pub mod logout_notices;
+pub mod mailed_link;
+pub mod metrics;
+mod new_password;
+pub mod nodes;
+pub mod outbound;
+pub mod providers;
+pub mod registry;
+pub mod revoked;
+pub mod rewrap;
+pub mod single_use;
+pub mod state;
+pub mod streams;
+pub mod tasks;
+pub mod terminate;
+pub mod time;
+pub mod user_services;
+pub mod verified_tokens;

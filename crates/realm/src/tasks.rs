@@ -1,0 +1,139 @@
+//! What has to happen from time to time, beside the requests.
+use crate::state::{Host, Realm};
+use crate::time::{Kept, MARGIN, Watch};
+use signet_cluster::hlc::MAX_AHEAD_MS;
+use signet_registry::keys::KeysError;
+use std::{
+    sync::{Arc, atomic::Ordering::Relaxed},
+    time::{Duration, Instant},
+};
+
+/// Rows removed in one step: bounded, so that a sweep never holds up the writers for long.
+const SWEEP_STEP: usize = 500;
+
+/// Between two looks into the change log.
+pub const FOLLOW_EVERY: Duration = Duration::from_secs(1);
+/// Between two comparisons of the server's time with that of the other nodes.
+const TIME_EVERY: Duration = Duration::from_millis(100);
+
+/// Removes expired rows, forever. To be spawned once per process; it ends with its runtime.
+pub async fn sweep(realm: Arc<Realm>, every: Duration) {
+    let started = Instant::now();
+    let mut watch = None;
+    loop {
+        tokio::time::sleep(every).await;
+        let (wall, monotonic) = (realm.host.clock.unbounded(), started.elapsed());
+        let (watch, step) = match &mut watch {
+            None => {
+                let kept = match Kept::load(&*realm.store, realm.now()).await {
+                    Ok(kept) => kept,
+                    Err(error) => {
+                        tracing::warn!(%error, "the sweep failed; it will be tried again");
+                        continue;
+                    }
+                };
+                let (begun, step) = Watch::begin(kept, wall, monotonic);
+                (watch.insert(begun), step)
+            }
+            Some(watch) => {
+                let step = watch.look(wall, monotonic);
+                (watch, step)
+            }
+        };
+        if let Some(seconds) = step {
+            realm.host.metrics.clock_steps.fetch_add(1, Relaxed);
+            tracing::error!(
+                seconds,
+                "the clock stepped: for an hour nothing that was spent or revoked is forgotten"
+            );
+        }
+        if watch.may_remove(monotonic) {
+            sweep_once(&realm).await;
+        }
+    }
+}
+
+/// One sweep: as many bounded steps as there is to remove.
+pub async fn sweep_once(realm: &Realm) {
+    let now = realm.now();
+    let removed_to = now.saturating_sub(MARGIN);
+    let kept = Kept {
+        highest: now,
+        removed_to,
+    };
+    // First said, then done: after a crash, too, the server's time is not before what was removed.
+    if let Err(error) = kept.save(&*realm.store, now).await {
+        tracing::warn!(%error, "the sweep failed; it will be tried again");
+        return;
+    }
+    realm.host.clock.raise(removed_to);
+    if let Err(error) = realm.remove_unused_clients().await {
+        tracing::warn!(%error, "clients that were never used could not be removed; it will be tried again");
+    }
+    realm.revocations.sweep(removed_to);
+    realm.sweep_replica();
+    loop {
+        match realm.store.sweep(removed_to, SWEEP_STEP).await {
+            Ok(removed) if removed == SWEEP_STEP => tokio::task::yield_now().await,
+            Ok(_) => return,
+            Err(error) => {
+                tracing::warn!(%error, "the sweep failed; it will be tried again");
+                return;
+            }
+        }
+    }
+}
+
+/// Reads what other nodes wrote and did not tell, forever, where several nodes write the store. To
+/// be spawned once per realm; it ends with its runtime.
+pub async fn follow_nodes(realm: Arc<Realm>) {
+    let mut failing = false;
+    loop {
+        tokio::time::sleep(FOLLOW_EVERY).await;
+        let followed = realm.catch_up().await;
+        match (&followed, failing) {
+            (Err(error), false) => {
+                tracing::warn!(%error, "what other nodes wrote could not be read; it will be tried again");
+            }
+            (Ok(()), true) => tracing::info!("what other nodes wrote is being read again"),
+            (Err(_), true) | (Ok(()), false) => {}
+        }
+        failing = followed.is_err();
+    }
+}
+
+/// Has the server's time follow that of the majority of the nodes, forever. To be spawned once per
+/// process that is a node; it ends with its runtime.
+pub async fn follow_the_time(host: Arc<Host>) {
+    let mut said = false;
+    loop {
+        tokio::time::sleep(TIME_EVERY).await;
+        let ahead_ms = host.nodes.clock_ahead_ms();
+        host.clock.set_ahead(ahead_ms);
+        let is_far = ahead_ms.unsigned_abs() > MAX_AHEAD_MS;
+        if is_far && !said {
+            tracing::error!(
+                ahead_ms,
+                "this node's clock is far from that of the majority of the nodes: set it"
+            );
+        }
+        said = is_far;
+    }
+}
+
+/// One turn of the signing keys' background work: does what is due, and puts the new view into the
+/// realm's snapshot.
+///
+/// # Errors
+/// See [`KeysError`]; the view in place stays.
+pub async fn maintain_keys(realm: &Realm) -> Result<bool, KeysError> {
+    let keys = &realm.signing_keys;
+    loop {
+        let keyring = Arc::clone(&realm.keyring());
+        let publish = |deltas| realm.show_keys(deltas);
+        let done = keys.tick(&keyring, realm.moment(), publish).await;
+        if !realm.was_overtaken(&keyring, &done) {
+            return done;
+        }
+    }
+}

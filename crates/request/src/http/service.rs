@@ -1,0 +1,341 @@
+//! From a request's head to its answer: limits, routing, the handler, and what every answer
+//! carries.
+use super::{
+    Router,
+    authority::{asked_name, name_of},
+    context::{Context, LogNotes},
+    cors, proxy,
+    realms::Realms,
+};
+use arc_swap::ArcSwap;
+use http::{HeaderValue, Method, StatusCode, header, request};
+use signet_http::{
+    Body, Connection, Connections, Limits, ListenerKind, RequestId, Response, Serves,
+    addresses::Addresses, answer::Answer, response,
+};
+use signet_oauth::endpoint::Cors;
+use signet_pages::CHECK_SESSION_POLICY;
+use signet_realm::state::{Host, Realm, Snapshot};
+use std::{net::IpAddr, ops::Range, sync::Arc, time::Instant};
+
+/// What a removed node answers (RFC 6749 section 4.1.2.1 has the code).
+const REMOVED: &[u8] = br#"{"error":"temporarily_unavailable","error_description":"this node was removed from its cluster"}"#;
+
+/// What all connections share.
+pub struct Service {
+    host: Arc<Host>,
+    realms: ArcSwap<Realms>,
+    router: Router,
+    limits: Limits,
+    addresses: Arc<Addresses>,
+}
+
+/// What is known of a request before it is routed.
+struct Arrived<'a> {
+    connection: &'a Connection,
+    realm: Arc<Realm>,
+    snapshot: Arc<Snapshot>,
+    /// Where in the path the part below the issuer is; `None`: no realm has it.
+    below: Option<Range<usize>>,
+    request_id: RequestId,
+    peer: IpAddr,
+    notes: Arc<LogNotes>,
+}
+
+impl Serves for Service {
+    async fn respond(&self, connection: &Connection, request: http::Request<Body>) -> Response {
+        self.answer(connection, request).await
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    fn connections(&self) -> &Connections {
+        &self.host.metrics.connections
+    }
+
+    fn bound_of(&self, peer: IpAddr) -> Option<&Arc<Addresses>> {
+        let trusted = peer.is_loopback() || self.host.policy.is_trusted_proxy(peer);
+        (!trusted).then_some(&self.addresses)
+    }
+
+    fn now(&self) -> u64 {
+        self.host.now()
+    }
+}
+
+impl Service {
+    /// Puts the parts together. `first` is the realm that answers for the process: its health and
+    /// metrics.
+    pub fn new(first: Arc<Realm>, router: Router, limits: Limits) -> Arc<Service> {
+        Arc::new(Service {
+            host: first.host.clone(),
+            realms: ArcSwap::from_pointee(Realms::new(first, Vec::new())),
+            router,
+            addresses: Addresses::new(limits.connections_per_address),
+            limits,
+        })
+    }
+
+    /// Puts further realms beside the first, in place of those that were there. Requests under way
+    /// stay where they were routed to.
+    pub fn serve(&self, others: Vec<Arc<Realm>>) {
+        let first = self.realms.load().first().clone();
+        self.realms.store(Arc::new(Realms::new(first, others)));
+    }
+
+    /// Answers one request. This never fails: whatever goes wrong is an answer.
+    async fn answer(&self, connection: &Connection, request: http::Request<Body>) -> Response {
+        let started = Instant::now();
+        let request_id = RequestId::generate();
+        let (head, body) = request.into_parts();
+        let head_only = head.method == Method::HEAD;
+        let method = head.method.clone();
+        let (realm, below) = self.route(&head);
+        let snapshot = realm.snapshot();
+        let named = proxy::client_address(connection.peer, &head.headers, &self.host.policy);
+        let peer = named.unwrap_or(connection.peer);
+        let notes = Arc::new(LogNotes::default());
+        let arrived = Arrived {
+            connection,
+            realm,
+            below,
+            snapshot: snapshot.clone(),
+            request_id,
+            peer,
+            notes: notes.clone(),
+        };
+        let (mut response, route) = match named {
+            Ok(_) => self.dispatch(arrived, head, body).await,
+            Err(proxy::UnknownClient) => {
+                let text = "the proxy in front names no client's address\n";
+                (response::text(StatusCode::BAD_REQUEST, text), "other")
+            }
+        };
+        self.finish(&mut response, &snapshot, request_id);
+        if head_only {
+            let length = hyper::body::Body::size_hint(response.body()).exact();
+            *response.body_mut() = Answer::whole(Default::default());
+            if let Some(length) = length {
+                response
+                    .headers_mut()
+                    .insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+            }
+        }
+        let took = started.elapsed();
+        let status = response.status().as_u16();
+        self.host.metrics.request(route, status, took);
+        let (error, hint) = match notes.error.get() {
+            Some((error, hint)) => (Some(*error), Some(hint.as_str())),
+            None => (None, None),
+        };
+        // One line each. What went well is for whoever asks (`signet::request=debug`): at full
+        // speed, writing such a line costs more than answering.
+        macro_rules! line {
+            ($level:ident) => {
+                tracing::$level!(
+                    target: "signet::request",
+                    %request_id,
+                    method = method.as_str(),
+                    route,
+                    status,
+                    micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+                    %peer,
+                    client_id = notes.client_id.get().map(String::as_str),
+                    error,
+                    hint,
+                )
+            };
+        }
+        match status {
+            ..400 => line!(debug),
+            400..500 => line!(info),
+            _ => line!(warn),
+        }
+        response
+    }
+
+    /// The one place that looks at more than one realm. Where none has the path, the first one
+    /// answers that.
+    fn route(&self, head: &request::Parts) -> (Arc<Realm>, Option<Range<usize>>) {
+        let realms = self.realms.load();
+        match realms.find(&head.uri, &head.headers) {
+            Some((realm, below)) => (realm.clone(), Some(below)),
+            None => (realms.first().clone(), None),
+        }
+    }
+
+    async fn dispatch(
+        &self,
+        arrived: Arrived<'_>,
+        head: request::Parts,
+        body: Body,
+    ) -> (Response, &'static str) {
+        let Arrived {
+            connection,
+            realm,
+            below,
+            snapshot,
+            request_id,
+            peer,
+            notes,
+        } = arrived;
+        let target = head.uri.path_and_query().map_or(0, |t| t.as_str().len());
+        if target > self.limits.url_bytes {
+            let response = response::text(StatusCode::URI_TOO_LONG, "the URL is too long\n");
+            return (response, "other");
+        }
+        let mtls = connection.listener_kind == ListenerKind::Mtls;
+        // The issuer's own address, where it has a path: there is nothing below it.
+        let path = below.map(|below| match &head.uri.path()[below] {
+            "" => "/",
+            path => path,
+        });
+        let found = path.and_then(|path| self.router.find(path));
+        let found = found.filter(|(route, _)| route.facts.mtls || !mtls);
+        let (handler, params, path, cors, always) = match found {
+            Some((route, params)) => {
+                let cors = route.facts.cors;
+                if head.method == Method::OPTIONS {
+                    let mut response = response::empty(StatusCode::NO_CONTENT);
+                    let allow = route.allow();
+                    cors::preflight(&mut response, cors, &head.headers, &snapshot, &allow);
+                    allow_header(&mut response, &allow);
+                    return (response, route.path);
+                }
+                let Some(handler) = route.handler(&head.method) else {
+                    let mut response =
+                        response::text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed\n");
+                    allow_header(&mut response, &route.allow());
+                    return (response, route.path);
+                };
+                (handler, params, route.path, cors, route.facts.always)
+            }
+            // No browser is sent to where certificates are asked for, so it has no pages.
+            None => match self.router.fallback().filter(|_| !mtls) {
+                Some(handler) => (handler, Vec::new(), "other", Cors::No, false),
+                None => {
+                    let response = response::text(StatusCode::NOT_FOUND, "not found\n");
+                    return (response, "other");
+                }
+            },
+        };
+        // What a removed node knows counts no more, whatever is asked: a balancer looks elsewhere.
+        if realm.is_removed() && !always {
+            return (
+                response::json(StatusCode::SERVICE_UNAVAILABLE, REMOVED),
+                path,
+            );
+        }
+        let policy = &self.host.policy;
+        let certificate = match &connection.certificate {
+            Some(certificate) => Some(certificate.clone()),
+            None => proxy::client_certificate(connection, &head.headers, policy).map(Arc::new),
+        };
+        let origin = head.headers.get(header::ORIGIN).cloned();
+        let now_ms = self.host.now_ms();
+        let context = Context {
+            issue_ms: realm.issue_ms_at(now_ms),
+            listener_kind: listener_kind(connection, &head, &realm, &snapshot),
+            realm,
+            request_id,
+            now_ms,
+            peer,
+            method: if head.method == Method::HEAD {
+                Method::GET
+            } else {
+                head.method
+            },
+            uri: head.uri,
+            headers: head.headers,
+            certificate,
+            body,
+            body_limit: self.limits.body_bytes,
+            body_timeout: self.limits.body,
+            params,
+            route: path,
+            log: notes,
+            snapshot: snapshot.clone(),
+        };
+        let mut response = handler(context).await;
+        let mut origin_only = http::HeaderMap::new();
+        if let Some(origin) = origin {
+            origin_only.insert(header::ORIGIN, origin);
+        }
+        cors::mark(&mut response, cors, &origin_only, &snapshot);
+        (response, path)
+    }
+
+    /// What every answer carries.
+    fn finish(&self, response: &mut Response, snapshot: &Snapshot, request_id: RequestId) {
+        let headers = response.headers_mut();
+        if let Ok(id) = HeaderValue::from_bytes(request_id.as_str().as_bytes()) {
+            headers.insert("x-request-id", id);
+        }
+        headers.insert(
+            header::X_CONTENT_TYPE_OPTIONS,
+            HeaderValue::from_static("nosniff"),
+        );
+        headers
+            .entry(header::REFERRER_POLICY)
+            .or_insert(HeaderValue::from_static("no-referrer"));
+        // RFC 6749 section 5.1; a handler whose answer may be cached says so itself.
+        headers
+            .entry(header::CACHE_CONTROL)
+            .or_insert(HeaderValue::from_static("no-store"));
+        if snapshot.strict_transport {
+            headers.insert(
+                header::STRICT_TRANSPORT_SECURITY,
+                HeaderValue::from_static("max-age=31536000"),
+            );
+        }
+        let is_page = headers
+            .get(header::CONTENT_TYPE)
+            .is_some_and(|t| t.as_bytes().starts_with(b"text/html"));
+        if is_page {
+            let policy =
+                headers
+                    .entry(header::CONTENT_SECURITY_POLICY)
+                    .or_insert(HeaderValue::from_static(
+                        "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
+                    ));
+            // The one page for frames has no other way to say so than to be without this header.
+            if policy != CHECK_SESSION_POLICY {
+                headers
+                    .entry(header::X_FRAME_OPTIONS)
+                    .or_insert(HeaderValue::from_static("DENY"));
+            }
+        }
+    }
+}
+
+fn allow_header(response: &mut Response, allow: &str) {
+    if let Ok(allow) = HeaderValue::from_str(allow) {
+        response.headers_mut().insert(header::ALLOW, allow);
+    }
+}
+
+/// Behind a proxy, the name that was asked for tells whether it came through the mTLS
+/// listener.
+fn listener_kind(
+    connection: &Connection,
+    head: &request::Parts,
+    realm: &Realm,
+    snapshot: &Snapshot,
+) -> ListenerKind {
+    if connection.listener_kind == ListenerKind::Mtls
+        || !realm
+            .host
+            .policy
+            .may_hand_over_certificates(connection, &head.headers)
+    {
+        return connection.listener_kind;
+    }
+    let asked = asked_name(&head.uri, &head.headers);
+    let mtls = snapshot.settings.mtls_base.as_deref().and_then(name_of);
+    match (asked, mtls) {
+        (Some(asked), Some(mtls)) if asked == mtls => ListenerKind::Mtls,
+        _ => ListenerKind::Public,
+    }
+}
