@@ -1,5 +1,6 @@
 //! What the documentation says in figures is what the code says.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
@@ -7,8 +8,13 @@ fn root() -> PathBuf {
 }
 
 /// The server's crates, from the sockets down; each limit is named by its crate.
-const CRATES: [&str; 16] = [
+const CRATES: [&str; 21] = [
     "scim",
+    "realm",
+    "request",
+    "federation",
+    "login",
+    "admin",
     "server",
     "registry",
     "pages",
@@ -147,6 +153,47 @@ fn every_fault_that_a_comment_cites_is_in_the_list() {
         }
     }
     assert!(found > 40, "the comments are not read: {found} citations");
+}
+
+/// Names of functions in `text`, after the keyword.
+fn functions<'a>(text: &'a str, keyword: &'a str) -> impl Iterator<Item = &'a str> {
+    text.split(keyword).skip(1).map(|rest| {
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        &rest[..end.unwrap_or(rest.len())]
+    })
+}
+
+#[test]
+fn every_test_that_the_list_of_faults_names_exists() {
+    let page = std::fs::read_to_string(root().join("docs/faults.md")).unwrap();
+    let mut files = Vec::new();
+    sources(&root().join("crates"), &mut files);
+    let mut known: HashSet<String> = HashSet::new();
+    for file in files {
+        let text = std::fs::read_to_string(file).unwrap();
+        known.extend(functions(&text, "fn ").map(str::to_owned));
+    }
+    for file in ["tests/gate/test_gate.py", "tests/gate/test_proxies.py"] {
+        let text = std::fs::read_to_string(root().join(file)).unwrap();
+        known.extend(functions(&text, "def ").map(str::to_owned));
+    }
+    let mut found = 0;
+    for row in page.lines().filter(|line| line.starts_with("| ")) {
+        let tests = row.rsplit(" | ").next().unwrap_or_default();
+        for named in tests.split('`').skip(1).step_by(2) {
+            let name = named.rsplit("::").next().unwrap_or_default();
+            let is_name = named
+                .bytes()
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"_:".contains(&b));
+            // Shorter ones are modules, all of whose tests are meant.
+            if !is_name || name.matches('_').count() < 3 {
+                continue;
+            }
+            found += 1;
+            assert!(known.contains(name), "there is no test {named}:\n{row}");
+        }
+    }
+    assert!(found > 200, "the list is not read: {found} tests");
 }
 
 #[test]
