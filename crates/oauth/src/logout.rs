@@ -4,7 +4,7 @@
 //! the very session ends it without a question. A redirect afterwards goes to a registered URI,
 //! exactly, or nowhere.
 use crate::{
-    authorize::{IdTokenHint, response::with_query, verify_id_token_hint},
+    authorize::{IdTokenHint, verify_id_token_hint, with_query},
     client::Client,
     error::OAuthError,
     params::Params,

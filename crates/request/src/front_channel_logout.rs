@@ -6,7 +6,7 @@
 //! session ends elsewhere, nobody is told. The back channel does not have that fault.
 
 use signet_directory::logout_notice;
-use signet_oauth::authorize::response::with_query;
+use signet_oauth::authorize::with_query;
 use signet_oauth::uri::Uri;
 use signet_store::StoreError;
 

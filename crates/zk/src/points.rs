@@ -110,3 +110,21 @@ impl<'a> Reader<'a> {
         (0..count).map(|_| self.one()).collect()
     }
 }
+
+/// A point of a transcript, on the curve: the first group has no others.
+pub(crate) fn checked(point: G1Affine) -> Result<G1Affine, Error> {
+    if point.is_on_curve() {
+        Ok(point)
+    } else {
+        Err(Error::Encoding("transcript"))
+    }
+}
+
+/// A point of a transcript, on the curve and in its group.
+pub(crate) fn checked_two(point: G2Affine) -> Result<G2Affine, Error> {
+    if point.is_on_curve() && point.is_in_correct_subgroup_assuming_on_curve() {
+        Ok(point)
+    } else {
+        Err(Error::Encoding("transcript"))
+    }
+}

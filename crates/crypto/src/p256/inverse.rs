@@ -8,7 +8,13 @@
 //! its negative. Sixty-two steps look at the lowest bits alone: they are collected in a matrix,
 //! which is applied to the whole numbers at once.
 
-use super::scalar::N;
+/// The order of the group (SP 800-186 section 3.2.1.3), least limb first.
+pub(super) const N: [u64; 4] = [
+    0xf3b9_cac2_fc63_2551,
+    0xbce6_faad_a717_9e84,
+    0xffff_ffff_ffff_ffff,
+    0xffff_ffff_0000_0000,
+];
 
 /// Bits of a limb here: the products of two, and the sum of four of these, fit an `i128`.
 const BITS: u32 = 62;

@@ -1,13 +1,7 @@
 //! Integers modulo the order `n` of P-256's group (SP 800-186 section 3.2.1.3). Not constant-time:
 //! for public values alone.
 
-/// The order, least limb first.
-pub(super) const N: [u64; 4] = [
-    0xf3b9_cac2_fc63_2551,
-    0xbce6_faad_a717_9e84,
-    0xffff_ffff_ffff_ffff,
-    0xffff_ffff_0000_0000,
-];
+use super::inverse::{self, N};
 
 /// `-1 / n mod 2^64`.
 const N_NEGATED_INVERSE: u64 = 0xccd1_c8aa_ee00_bc4f;
@@ -59,7 +53,7 @@ impl Scalar {
     /// `(first / self, second / self)`. `self` is not 0.
     pub(super) fn divide(self, first: Scalar, second: Scalar) -> (Scalar, Scalar) {
         // In Montgomery form once, so that each product with it is as it is.
-        let inverse = multiply(super::inverse::of(&self.0), R2);
+        let inverse = multiply(inverse::of(&self.0), R2);
         (
             Scalar(multiply(first.0, inverse)),
             Scalar(multiply(second.0, inverse)),

@@ -72,18 +72,18 @@ proptest! {
         let [Some(a), Some(b), Some(c)] = numbers else { return Ok(()) };
         prop_assume!(!a.is_zero());
         prop_assert_eq!(
-            product(inverse::of(&a.limbs()), a.limbs(), &scalar::N),
+            product(inverse::of(&a.limbs()), a.limbs(), &inverse::N),
             [1, 0, 0, 0]
         );
         let (b_over_a, c_over_a) = a.divide(b, c);
-        prop_assert_eq!(product(b_over_a.limbs(), a.limbs(), &scalar::N), b.limbs());
-        prop_assert_eq!(product(c_over_a.limbs(), a.limbs(), &scalar::N), c.limbs());
+        prop_assert_eq!(product(b_over_a.limbs(), a.limbs(), &inverse::N), b.limbs());
+        prop_assert_eq!(product(c_over_a.limbs(), a.limbs(), &inverse::N), c.limbs());
     }
 }
 
 #[test]
 fn the_ends_of_the_range_have_inverses() {
-    let mut last = scalar::N;
+    let mut last = inverse::N;
     last[0] -= 1;
     // n - 1 is its own.
     assert_eq!(inverse::of(&last), last);
@@ -92,7 +92,7 @@ fn the_ends_of_the_range_have_inverses() {
         let mut power = [0; 4];
         power[bit / 64] = 1 << (bit % 64);
         let inverse = inverse::of(&power);
-        assert_eq!(product(inverse, power, &scalar::N), [1, 0, 0, 0]);
+        assert_eq!(product(inverse, power, &inverse::N), [1, 0, 0, 0]);
     }
 }
 
@@ -114,7 +114,7 @@ fn a_point_off_the_curve_has_no_table() {
 /// and `p`, and powers of two around limbs and windows.
 fn borders() -> Vec<[u8; 32]> {
     let mut found = vec![[0; 32], [0xff; 32]];
-    for base in [&scalar::N, &field::P, &[0, 0, 0, 0]] {
+    for base in [&inverse::N, &field::P, &[0, 0, 0, 0]] {
         for add in [-2_i64, -1, 0, 1, 2] {
             let mut bytes = [0; 32];
             let mut carry = i128::from(add);
@@ -214,7 +214,7 @@ fn multiple(number: u64) -> point::Affine {
 fn halves_of_the_sum_that_are_equal_or_opposite_are_added_rightly() {
     let small = |number: u64| scalar::Scalar::new([number, 0, 0, 0]).unwrap();
     let big = |less: u64| {
-        let mut number = scalar::N;
+        let mut number = inverse::N;
         number[0] -= less;
         scalar::Scalar::new(number).unwrap()
     };
@@ -244,7 +244,7 @@ fn halves_of_the_sum_that_are_equal_or_opposite_are_added_rightly() {
             let r = scalar::Scalar::of_digest(sum.x.to_limbs());
             // s = r / u2, and the digest is u1 * s.
             let (s, _) = u2.divide(r, r);
-            let digest = product(u1.limbs(), s.limbs(), &scalar::N);
+            let digest = product(u1.limbs(), s.limbs(), &inverse::N);
             let bytes = |limbs: [u64; 4]| {
                 let mut bytes = [0; 32];
                 for (at, limb) in limbs.into_iter().enumerate() {

@@ -16,9 +16,9 @@ mod value;
 mod writer;
 
 pub use number::{MAX_DIGITS, Number};
-pub use reader::{Kind, Reader};
+pub use reader::{Kind, Reader, parse, parse_object};
 pub(crate) use text::plain_prefix;
-pub use value::{Object, Value, parse, parse_object};
+pub use value::{Object, Value};
 pub use writer::Writer;
 
 /// Bounds of one document. All are inclusive.

@@ -1,6 +1,6 @@
 //! The small tree, for documents whose members are looked up rather than read once.
 
-use super::{JsonError, Limits, Number, Reader, Writer};
+use super::{JsonError, Number};
 use std::borrow::Cow;
 
 /// One JSON value.
@@ -24,22 +24,6 @@ pub enum Value<'a> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Object<'a> {
     members: Vec<(Cow<'a, str>, Value<'a>)>,
-}
-
-/// Reads a document whose top level is any value.
-pub fn parse<'a>(text: &'a [u8], limits: &Limits) -> Result<Value<'a>, JsonError> {
-    let mut reader = Reader::new(text, limits)?;
-    let value = reader.value()?;
-    reader.finish()?;
-    Ok(value)
-}
-
-/// As [`parse`]; the top level must be an object.
-pub fn parse_object<'a>(text: &'a [u8], limits: &Limits) -> Result<Object<'a>, JsonError> {
-    match parse(text, limits)? {
-        Value::Object(object) => Ok(object),
-        _ => Err(JsonError::Type),
-    }
 }
 
 impl<'a> Object<'a> {
@@ -136,11 +120,6 @@ impl<'a> Object<'a> {
             members: self.members.into_iter().map(owned).collect(),
         }
     }
-
-    /// Appends compact text, members in order.
-    pub fn write(&self, out: &mut Vec<u8>) {
-        Writer::new(out).object(|w| w.members(self));
-    }
 }
 
 impl<'a> IntoIterator for Object<'a> {
@@ -220,11 +199,6 @@ impl<'a> Value<'a> {
             }
             Value::Object(object) => Value::Object(object.into_owned()),
         }
-    }
-
-    /// Appends compact text, members in order.
-    pub fn write(&self, out: &mut Vec<u8>) {
-        Writer::new(out).value(self);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Writing compact JSON without a tree.
 
-use super::{Value, text};
+use super::{Object, Value, text};
 
 /// Writes compact JSON straight into a buffer; commas are its business.
 ///
@@ -139,7 +139,7 @@ impl<'b> Writer<'b> {
     }
 
     /// All members of `object`, inside the object that is being written.
-    pub fn members(&mut self, object: &super::Object<'_>) {
+    pub fn members(&mut self, object: &Object<'_>) {
         for (name, value) in object.iter() {
             self.member(name).value(value);
         }
@@ -151,6 +151,20 @@ impl<'b> Writer<'b> {
             self.out.push(b',');
         }
         self.first = false;
+    }
+}
+
+impl Value<'_> {
+    /// Appends compact text, members in order.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        Writer::new(out).value(self);
+    }
+}
+
+impl Object<'_> {
+    /// Appends compact text, members in order.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        Writer::new(out).object(|w| w.members(self));
     }
 }
 

@@ -44,7 +44,7 @@ pub use hint::{IdTokenHint, verify_id_token_hint};
 pub(crate) use pushed::MAX_REQUEST_URI_BYTES;
 pub use pushed::{URN, is_request_uri};
 pub use request::{AuthorizationRequest, PROMPT_VALUES, Prompts, Pushed, ReturnTo};
-pub use response_mode::{RESPONSE_MODES, ResponseMode};
+pub use response_mode::{RESPONSE_MODES, Response, ResponseMode, with_query};
 
 #[cfg(test)]
 mod tests;

@@ -1,21 +1,8 @@
 //! Authorization responses: success and error, by redirect or by form post, always with `iss` (RFC
 //! 9207).
 use super::request::ReturnTo;
+use super::response_mode::Response;
 use crate::error::OAuthError;
-
-/// What the caller sends to the browser.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Response {
-    /// 303 to this URL.
-    Redirect(String),
-    /// A page with a form that posts these fields to `action`; 200, never cached.
-    FormPost {
-        /// the client's redirect URI
-        action: String,
-        /// hidden fields, unescaped
-        fields: Vec<(&'static str, String)>,
-    },
-}
 
 /// The answer with a code (RFC 6749 section 4.1.2), and with what the client may ask about the
 /// browser's session by (OpenID Connect Session Management section 2).
@@ -42,28 +29,10 @@ fn respond(to: &ReturnTo, mut fields: Vec<(&'static str, String)>, issuer: &str)
     to.response_mode.write(&to.redirect_uri, fields)
 }
 
-/// `uri` with the fields added to its query; what was there stays (RFC 6749 section 3.1.2).
-pub fn with_query(uri: &str, fields: &[(&str, impl AsRef<str>)]) -> String {
-    let mut out = String::with_capacity(uri.len() + 256);
-    out.push_str(uri);
-    let mut separator = match uri.find('?') {
-        None => "?",
-        Some(i) if i + 1 == uri.len() || uri.ends_with('&') => "",
-        Some(_) => "&",
-    };
-    for (name, value) in fields {
-        out.push_str(separator);
-        separator = "&";
-        out.push_str(name);
-        out.push('=');
-        crate::params::encode_into(value.as_ref(), &mut out);
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::authorize::response_mode::with_query;
     use crate::{authorize::ResponseMode, error::ErrorCode};
 
     fn to(redirect_uri: &str, response_mode: ResponseMode) -> ReturnTo {

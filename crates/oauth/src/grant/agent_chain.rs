@@ -9,7 +9,10 @@
 //!
 //! No actor token goes with a chain, for the chain says who acts: what a chain and a token of
 //! another context would say together is nothing that anybody granted (known fault A23).
-use super::{GrantRequest, token_exchange};
+use super::{
+    GrantRequest,
+    token_type::{self, JWT_TYPE},
+};
 use crate::{
     access_token::MAX_ACT_DEPTH,
     agent_grants::{
@@ -57,7 +60,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
             "a chain of grants says who acts: no actor token goes with it",
         ));
     }
-    let issued_token_type = token_exchange::issued_token_type(params)?;
+    let issued_token_type = token_type::issued_token_type(params)?;
     let confirmation = request.confirmation.as_ref().ok_or_else(|| {
         OAuthError::invalid_request("the token will be bound: send a DPoP proof or a certificate")
     })?;
@@ -114,7 +117,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
                 scope,
                 lifetime: target.lifetime.min(left),
                 format: match issued_token_type {
-                    token_exchange::JWT_TYPE => AccessTokenFormat::Jwt,
+                    JWT_TYPE => AccessTokenFormat::Jwt,
                     _ => target.format,
                 },
                 algorithm: target.algorithm,

@@ -10,10 +10,11 @@ mod device_code;
 mod person;
 mod refresh_token;
 mod token_exchange;
+mod token_type;
 mod upstream_exchange;
 
 pub use agent_chain::SCOPE_ACTION;
-pub use token_exchange::{ACCESS_TOKEN_TYPE, JWT_TYPE, SUBJECT_TOKEN_TYPES};
+pub use token_type::{ACCESS_TOKEN_TYPE, JWT_TYPE, SUBJECT_TOKEN_TYPES};
 pub(crate) use upstream_exchange::decide as decide_upstream;
 pub use upstream_exchange::{UPSTREAM_TOKEN_TYPE, UpstreamExchange, is_upstream};
 

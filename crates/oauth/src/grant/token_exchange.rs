@@ -11,7 +11,10 @@
 //! the requesting client's own; the subject token that client's, or of a client that its record
 //! lists in `may_act_for`; and an actor who is another person only where the subject token's
 //! `may_act` names them.
-use super::{GrantRequest, Needs, agent_chain};
+use super::{
+    GrantRequest, Needs, agent_chain,
+    token_type::{JWT_TYPE, issued_token_type, token_type},
+};
 use crate::id::{Jti, read_jti};
 use crate::{
     access_token::{MAX_ACT_DEPTH, TokenState, VerifiedAccessToken},
@@ -26,13 +29,6 @@ use crate::{
 };
 use signet_jose::json::{self, JsonError, Limits, Reader, Writer};
 use std::sync::Arc;
-
-/// RFC 8693 section 3: an OAuth access token of this issuer.
-pub const ACCESS_TOKEN_TYPE: &str = "urn:ietf:params:oauth:token-type:access_token";
-/// RFC 8693 section 3: a JWT; an access token of this issuer in that format.
-pub const JWT_TYPE: &str = "urn:ietf:params:oauth:token-type:jwt";
-/// What is accepted as subject and actor token, and issued.
-pub const SUBJECT_TOKEN_TYPES: [&str; 2] = [ACCESS_TOKEN_TYPE, JWT_TYPE];
 
 /// A chain, where the request presents one and the client may. Others cost no look-up: [`decide`]
 /// refuses them.
@@ -135,20 +131,6 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
 pub(super) fn refused(hint: &'static str) -> OAuthError {
     OAuthError::invalid_request("the subject or actor token cannot be exchanged by this client")
         .with_hint(hint)
-}
-
-/// What is asked for; an access token unless said.
-pub(super) fn issued_token_type(params: &Params) -> Result<&'static str, OAuthError> {
-    params
-        .get("requested_token_type")
-        .map_or(Ok(ACCESS_TOKEN_TYPE), token_type)
-}
-
-pub(super) fn token_type(kind: &str) -> Result<&'static str, OAuthError> {
-    SUBJECT_TOKEN_TYPES
-        .into_iter()
-        .find(|known| *known == kind)
-        .ok_or_else(|| OAuthError::invalid_request("the token type is not supported"))
 }
 
 pub(super) fn presented(

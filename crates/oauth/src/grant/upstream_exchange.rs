@@ -7,7 +7,8 @@
 //! `resource` would be the URL of an API, and one provider has many.
 use super::{
     GrantRequest,
-    token_exchange::{check_context, presented, refused, token_type},
+    token_exchange::{check_context, presented, refused},
+    token_type::token_type,
 };
 use crate::{
     client::GrantType,

@@ -1,7 +1,7 @@
 //! Keeps the keys: reads and writes their rows, does what is due, and makes the view that requests
 //! read.
 use super::{
-    KeyKind, Phase, Policy,
+    KeyKind, KeysError, Phase, Policy,
     material::Material,
     plan::{Step, next_step},
     published::Published,
@@ -13,43 +13,13 @@ use crate::{
     scribe::{Noted, Scribe},
 };
 use signet_audit::{Action, Event, with_record};
-use signet_crypto::{KeyError, seal::Keyring};
+use signet_crypto::seal::Keyring;
 use signet_oauth::{registry::Registry, settings::Settings};
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
 use std::{collections::BTreeMap, sync::Arc};
 use tokio::sync::Mutex;
 
 const PAGE: usize = 256;
-
-/// Why the keys could not be had or changed. None of it is a client's fault.
-#[derive(Debug, thiserror::Error)]
-pub enum KeysError {
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The cryptography library failed, or a stored key does not fit its algorithm.
-    #[error(transparent)]
-    Key(#[from] KeyError),
-    /// As before, of a key of compact tokens.
-    #[error(transparent)]
-    Compact(#[from] signet_compact::KeyError),
-    /// The sealing keys at hand do not open a stored key: the file belongs to another data
-    /// directory, or is too old.
-    #[error("a signing key does not open with the sealing keys of this data directory")]
-    Sealed,
-    /// A stored record is not what was written.
-    #[error("a stored signing key cannot be read")]
-    Unreadable,
-    /// No key is kept for this algorithm.
-    #[error("there is no signing key for this algorithm")]
-    NoSuchAlgorithm,
-    /// Other nodes changed the keys again and again while a change was decided.
-    #[error("other nodes keep changing the signing keys")]
-    Changed,
-    /// The runtime is stopping.
-    #[error("the server is stopping")]
-    Stopping,
-}
 
 /// A key as it may be shown.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -13,6 +13,7 @@
 //! - [`Published`] is what a node has in memory of them; [`KeySet`]s are made of it.
 //! - [`SealingFile`] holds the keys that seal: in the data directory, not in the store that they
 //!   protect.
+mod error;
 mod keeper;
 mod kind;
 mod material;
@@ -22,9 +23,11 @@ mod record;
 mod sealing;
 mod set;
 
-pub use keeper::{KeyInfo, KeysError, Moment, SigningKeys, longest_token};
+pub use error::KeysError;
+pub use keeper::{KeyInfo, Moment, SigningKeys, longest_token};
 pub use kind::KeyKind;
-pub use plan::{Phase, Policy};
+pub use plan::Policy;
 pub use published::Published;
+pub use record::Phase;
 pub use sealing::{SEALING_FILE, SealingError, SealingFile, ShareSealingKeys};
 pub use set::{Builder, KeySet};

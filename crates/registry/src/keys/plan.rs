@@ -1,36 +1,8 @@
 //! What is due in the life of the keys, decided from their records and the time alone.
-use super::{KeyKind, record::Record};
-
-/// Where a key is in its life.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Phase {
-    /// Published, has signed nothing yet.
-    Standby,
-    /// Signs.
-    Active,
-    /// Signs no more; still verifies what it signed.
-    Retired,
-}
-
-impl Phase {
-    /// Where a key of this phase stands in a list: those that sign come first.
-    pub(super) const fn order(self) -> u8 {
-        match self {
-            Phase::Active => 0,
-            Phase::Standby => 1,
-            Phase::Retired => 2,
-        }
-    }
-
-    /// As the admin API calls it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Phase::Standby => "standby",
-            Phase::Active => "active",
-            Phase::Retired => "retired",
-        }
-    }
-}
+use super::{
+    KeyKind,
+    record::{Phase, Record},
+};
 
 /// When keys change, in seconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,7 +4,38 @@ use signet_crypto::{Secret, seal::Keyring, seal::Purpose};
 use signet_jose::base64url;
 use signet_store::{Key, Table};
 
-use super::{KeyKind, KeysError, Phase, material::Material};
+use super::{KeyKind, KeysError, material::Material};
+
+/// Where a key is in its life.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// Published, has signed nothing yet.
+    Standby,
+    /// Signs.
+    Active,
+    /// Signs no more; still verifies what it signed.
+    Retired,
+}
+
+impl Phase {
+    /// Where a key of this phase stands in a list: those that sign come first.
+    pub(super) const fn order(self) -> u8 {
+        match self {
+            Phase::Active => 0,
+            Phase::Standby => 1,
+            Phase::Retired => 2,
+        }
+    }
+
+    /// As the admin API calls it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Phase::Standby => "standby",
+            Phase::Active => "active",
+            Phase::Retired => "retired",
+        }
+    }
+}
 
 /// A key's life, in Unix seconds. The public half is computed from the private one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,8 +8,7 @@
 use http::StatusCode;
 use signet_oauth::authorize::{
     self, AuthorizationRequest, AuthorizeError, CodeIds, Facts, Granted, LookedUp, Needs, Pushed,
-    ReturnTo, Step,
-    response::{self, Response as Answer},
+    Response as Answer, ReturnTo, Step, response,
 };
 use signet_oauth::client::Client;
 use signet_oauth::endpoint::EndpointId;

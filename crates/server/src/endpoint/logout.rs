@@ -40,7 +40,7 @@ pub(super) async fn submit(mut context: Context) -> Response {
             .into_iter()
             .filter_map(|name| Some((name, form.get(name)?)))
             .collect();
-        url = signet_oauth::authorize::response::with_query(&url, &fields);
+        url = signet_oauth::authorize::with_query(&url, &fields);
         return signet_request::http::response::redirect(&url);
     }
     let visit = match BrowserRequest::begin(context).await {

@@ -7,7 +7,7 @@ use serde_json::json;
 use signet_compact::Algorithm;
 use signet_zk::Ceremony as Transcript;
 
-use super::compact::{DataDir, algorithm};
+use super::compact_keys::{DataDir, algorithm};
 use super::{Failure, Output, Progress};
 use crate::private_file;
 use crate::proof_parameters::{self, Origin, hex};

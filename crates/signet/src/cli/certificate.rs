@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use signet_compact::{KeyCertificate, Validity, VerifyingKey};
 use signet_jose::base64url;
 
-use super::compact::{DataDir, read_key, signing_key, write_new};
+use super::compact_keys::{DataDir, read_key, signing_key, write_new};
 use super::parameters::{self, Trust};
 use super::{Failure, Output, output};
 

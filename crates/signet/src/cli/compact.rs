@@ -1,19 +1,17 @@
 //! `signet compact`: keys and tokens of the compact format, without a server.
 
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 use signet_compact::{
-    Algorithm, Claim, Claims, Confirmation, KeyIdType, Payload, Policy, Scopes, SigningKey,
-    VerifyingKey, Version,
+    Algorithm, Claim, Claims, Confirmation, KeyIdType, Payload, Policy, Scopes, SigningKey, Version,
 };
 use signet_crypto::Secret;
 use signet_jose::{base64url, json as strict};
 
+use super::compact_keys::{DataDir, algorithm, read_key, signing_key, write_new};
 use super::parameters::{self, Trust};
 use super::{Failure, Output, ceremony, certificate, compact_claims, output};
 use crate::config::duration::Duration;
@@ -63,14 +61,6 @@ pub enum Compact {
         after_help = "Example:\n  signet compact certificate verify --key holder.public key.certificate"
     )]
     Certificate(certificate::Certificate),
-}
-
-/// Where proving parameters are.
-#[derive(Debug, Args)]
-pub struct DataDir {
-    /// The directory with the proving parameters of the zero-knowledge algorithms.
-    #[arg(long = "data-dir", default_value = ".signet")]
-    pub data_dir: PathBuf,
 }
 
 /// `signet compact keygen`
@@ -186,13 +176,6 @@ pub struct Verify {
     token: String,
 }
 
-pub(super) fn algorithm(name: &str) -> Result<Algorithm, String> {
-    Algorithm::from_name(name).ok_or_else(|| {
-        let names: Vec<&str> = Algorithm::ALL.iter().map(|a| a.name()).collect();
-        format!("one of {}", names.join(", "))
-    })
-}
-
 /// Does the command.
 pub fn run(command: Compact, output: &Output) -> Result<(), Failure> {
     match command {
@@ -263,56 +246,6 @@ fn public(arguments: &Public, output: &Output) -> Result<(), Failure> {
         Some(path) => format!("verifying key: {}", path.display()),
         None => text.clone(),
     })
-}
-
-/// A file that must not be there yet: a key that is overwritten is a key that is lost.
-pub(super) fn write_new(path: &Path, text: &str, mode: u32) -> Result<(), Failure> {
-    let failed =
-        |e: std::io::Error| Failure::unusable(format!("cannot write {}: {e}", path.display()));
-    let mut file = std::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(mode)
-        .open(path)
-        .map_err(failed)?;
-    writeln!(file, "{text}")
-        .and_then(|()| file.sync_all())
-        .map_err(failed)
-}
-
-pub(super) fn read_key(path: &Path) -> Result<Secret<Vec<u8>>, Failure> {
-    let failed = |why: String| Failure::unusable(format!("{}: {why}", path.display()));
-    let text = std::fs::read_to_string(path)
-        .map(Secret::new)
-        .map_err(|e| failed(e.to_string()))?;
-    base64url::decode(text.expose().trim().as_bytes())
-        .map(Secret::new)
-        .map_err(|e| failed(format!("not a key file: {e}")))
-}
-
-/// A signing key, with its prover where it makes proofs.
-pub(super) fn signing_key(path: &Path, data_dir: &Path) -> Result<SigningKey, Failure> {
-    let unusable =
-        |e: signet_compact::KeyError| Failure::unusable(format!("{}: {e}", path.display()));
-    let bytes = read_key(path)?;
-    let key = SigningKey::from_bytes(bytes.expose()).map_err(|why| {
-        // A zero-knowledge key's public file names parameters; the others' is a verifying key.
-        let public = VerifyingKey::from_bytes(bytes.expose()).is_ok()
-            || matches!(VerifyingKey::parameters_hash(bytes.expose()), Ok(Some(_)));
-        if public {
-            let path = path.display();
-            Failure::unusable(format!(
-                "{path}: a public key, which verifies; --key wants the signing key"
-            ))
-        } else {
-            unusable(why)
-        }
-    })?;
-    if !key.algorithm().is_zero_knowledge() {
-        return Ok(key);
-    }
-    let prover = proof_parameters::prover(data_dir, key.algorithm())?;
-    key.with_prover(prover).map_err(unusable)
 }
 
 fn fixed<const N: usize>(text: &str, what: &str) -> Result<[u8; N], Failure> {

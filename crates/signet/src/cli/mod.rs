@@ -7,6 +7,7 @@ mod ceremony;
 mod certificate;
 mod compact;
 mod compact_claims;
+mod compact_keys;
 mod config;
 mod dev;
 mod gate;

@@ -12,7 +12,7 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 use signet_compact::{KeyError, SigningKey, VerifyingKey};
 
-use super::compact::read_key;
+use super::compact_keys::read_key;
 use super::{Failure, output};
 use crate::proof_parameters::{self, Origin};
 

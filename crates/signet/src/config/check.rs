@@ -15,12 +15,10 @@ use signet_oauth::{command_line, registry::Registry, scope};
 use signet_store::{postgres::Address, sqlite::DATABASE_FILE};
 
 use super::{
-    apply::{self, Fault, Faults},
-    clients,
+    apply, clients,
+    fault::{Fault, Faults, Seal, nearest},
     model::{self, Config, ListenAddress, ListenProtocol, SmtpSecurity, StoreEngine},
-    people, providers,
-    read::nearest,
-    rules,
+    people, providers, rules,
 };
 
 /// What is probably not meant, and may be right: scopes that the file uses and does not define,
@@ -253,7 +251,7 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
         apply::scope_claims(entry, &format!("scopes[{i}]"), &mut faults);
     }
 
-    let seal: apply::Seal<'_> = &|_, secret| Some(secret.to_vec());
+    let seal: Seal<'_> = &|_, secret| Some(secret.to_vec());
     for (i, entry) in config.clients.iter().enumerate() {
         let path = format!("clients[{i}]");
         if entry.client_id == command_line::CLIENT_ID {

@@ -17,8 +17,8 @@ use signet_oauth::{
 };
 
 use super::{
-    apply::{Faults, Seal},
     duration::Duration,
+    fault::{Faults, Seal},
     model,
 };
 
@@ -255,7 +255,7 @@ fn jwks(entry: &model::Client, path: &str, base: &Path, faults: &mut Faults) -> 
 mod tests {
     use super::*;
 
-    fn made(text: &str) -> (Option<Client>, Vec<super::super::apply::Fault>) {
+    fn made(text: &str) -> (Option<Client>, Vec<super::super::fault::Fault>) {
         let entry: model::Client = toml::from_str(text).unwrap();
         let mut faults = Faults::default();
         let client = client(&entry, "clients[0]", Path::new("."), None, &mut faults);

@@ -6,6 +6,7 @@ pub mod brand;
 pub mod check;
 pub mod clients;
 pub mod duration;
+pub mod fault;
 pub mod model;
 mod passkeys;
 pub mod people;

@@ -12,13 +12,15 @@ use serde::Deserialize;
 use signet_oauth::settings::{RegistrationSettings, Settings};
 use signet_registry::rules::RuleForm;
 
-use super::{duration::Duration, passkeys::Passkeys, secret::SecretRef, sign_up::SignUp};
+use super::{duration::Duration, passkeys::Passkeys, secret::SecretRef};
 
 mod entries;
 mod passwords;
+mod sign_up;
 
 pub use entries::{Attribute, Client, Group, Provider, Resource, Role, Scope, StepUp, User};
 pub use passwords::Passwords;
+pub use sign_up::SignUp;
 
 /// The whole file.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use signet_oauth::passkeys::{Aaguid, PasskeySettings, UserVerification};
 
-use super::apply::Faults;
+use super::fault::Faults;
 
 /// Passkeys (WebAuthn).
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

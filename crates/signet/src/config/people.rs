@@ -17,7 +17,7 @@ use signet_oauth::{
 };
 
 use super::{
-    apply::Faults,
+    fault::Faults,
     model::{self, Config},
 };
 

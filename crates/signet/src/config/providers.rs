@@ -7,7 +7,7 @@ use signet_crypto::{Secret, seal::Keyring};
 use signet_oauth::provider::{MAX_PROVIDERS, Provider, Providers};
 
 use super::{
-    apply::Faults,
+    fault::Faults,
     model::{self, Config},
 };
 

@@ -13,7 +13,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::{check, model::Config};
+use super::{check, fault::nearest, model::Config};
 
 /// Values of a wrong type that are named at once.
 const MAX_TYPE_ERRORS: usize = 50;
@@ -298,14 +298,6 @@ fn shapes<'s>(schema: &'s Json, root: &'s Json) -> Vec<&'s Json> {
         }
     }
     found
-}
-
-pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
-    known
-        .map(|k| (strsim::damerau_levenshtein(name, k), k))
-        .filter(|(distance, k)| *distance <= 1 + k.len().max(name.len()) / 3)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, k)| k.to_owned())
 }
 
 /// Line and column of `clients[1].redirect_uris[0]`, or of the nearest part of it that the file

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use signet_oauth::access_rules::{MAX_RULES, Rules};
 use signet_registry::rules::check_classes;
 
-use super::{apply::Faults, model::Config};
+use super::{fault::Faults, model::Config};
 
 /// What the configuration declares of access rules, and what is wrong with it. Clients and groups
 /// that a rule names may be the store's; people are named by the ids of their accounts.

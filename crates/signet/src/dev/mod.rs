@@ -22,8 +22,7 @@ use signet_oauth::client::GrantType;
 use crate::{
     config::{
         Config,
-        model::{self, ListenAddress, ListenProtocol, Listener},
-        sign_up::SignUp,
+        model::{self, ListenAddress, ListenProtocol, Listener, SignUp},
     },
     engine::StoreUrl,
     private_file,

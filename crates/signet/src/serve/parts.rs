@@ -30,11 +30,7 @@ use super::{
     sockets,
 };
 use crate::{
-    config::{
-        Config,
-        apply::{self, Faults},
-        check, model, providers,
-    },
+    config::{Config, apply, check, fault::Faults, model, providers},
     dev::{self, Dev},
     engine::{self, StoreUrl},
     private_file,

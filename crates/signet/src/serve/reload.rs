@@ -15,11 +15,7 @@ use signet_registry::delta::{Configuration, Delta};
 
 use super::{fixed_files::FixedFiles, sockets};
 use crate::{
-    config::{
-        Config,
-        apply::{self, Faults},
-        providers, read,
-    },
+    config::{Config, apply, fault::Faults, providers, read},
     log::LogLevel,
 };
 

@@ -266,6 +266,11 @@ pub(super) fn count(place: Place) -> String {
     format!("SELECT count(*) FROM (SELECT 1 FROM {name} LIMIT $1) x")
 }
 
+/// SQL's integers are signed: what lies beyond them is as good as for ever.
+pub(super) fn seconds(time: u64) -> i64 {
+    i64::try_from(time).unwrap_or(i64::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

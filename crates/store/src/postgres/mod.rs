@@ -10,30 +10,36 @@
 //! commit whose answer was lost is looked up, never guessed: each transaction writes a random mark
 //! into a row of its connection's (see `writer`).
 mod address;
+mod jobs;
 mod keys;
 mod layout;
+mod migrate;
 mod plan;
 mod queue;
 mod reader;
 mod schema;
 mod session;
+mod shared;
 mod sweep;
 mod tls;
+mod work;
 mod writer;
 
 pub use address::{Address, Host, InvalidUrl, MAX_HOSTS, TlsMode};
 pub use layout::{MIDDLE_BUCKET, NARROW_BUCKET, WIDE_BUCKET};
+pub use migrate::{Behind, MIGRATE_SECONDS};
 pub use queue::MAX_QUEUE;
-pub use schema::{Behind, MIGRATE_SECONDS, MIGRATIONS, SCHEMA_VERSION};
-pub use session::CONNECT_SECONDS;
-pub use writer::{MAX_GROUP, PHASE_SECONDS};
+pub use schema::{MIGRATIONS, SCHEMA_VERSION};
+pub use session::{CONNECT_SECONDS, PHASE_SECONDS};
+pub use writer::MAX_GROUP;
 
 use crate::{
     Change, Destination, Key, Outcome, Row, Store, StoreError, StoreFuture, Table,
     schema::{Migration, SchemaStatus},
 };
-use queue::{Queue, Reply, Shared};
-use reader::Read;
+use jobs::{Read, Write};
+use queue::{Queue, Reply};
+use shared::Shared;
 use signet_crypto::Secret;
 use std::{
     collections::BTreeMap,
@@ -50,7 +56,6 @@ use std::{
 };
 use tokio::{runtime, sync::oneshot, task::LocalSet};
 use tokio_postgres::error::SqlState;
-use writer::Write;
 
 /// Longest partition and sort together, in bytes, that the distributed engine keeps: an index entry
 /// has to fit on a third of a page
@@ -382,7 +387,7 @@ impl PostgresStore {
                     // Invariant: `open` waits for it.
                     drop(opened.send(result));
                     if let Some(session) = session {
-                        of_thread.work(session).await;
+                        work::work(of_thread, session).await;
                     }
                 });
             })
@@ -401,7 +406,7 @@ impl PostgresStore {
     /// # Errors
     /// See [`PostgresError`].
     pub fn schema(options: &Options) -> Result<SchemaStatus, PostgresError> {
-        apart(schema::status(options))
+        apart(migrate::status(options))
     }
 
     /// How many connections the database has, of nodes and of commands, by the schema that their
@@ -410,7 +415,7 @@ impl PostgresStore {
     /// # Errors
     /// See [`PostgresError`].
     pub fn connected(options: &Options) -> Result<BTreeMap<u32, u64>, PostgresError> {
-        apart(schema::connected(options, schema::Whose::All))
+        apart(migrate::connected(options, schema::Whose::All))
     }
 
     /// How many of those are not of this process.
@@ -418,7 +423,7 @@ impl PostgresStore {
     /// # Errors
     /// See [`PostgresError`].
     pub fn others(options: &Options) -> Result<u64, PostgresError> {
-        let others = apart(schema::connected(options, schema::Whose::Others))?;
+        let others = apart(migrate::connected(options, schema::Whose::Others))?;
         Ok(others.into_values().sum())
     }
 
@@ -429,7 +434,7 @@ impl PostgresStore {
     /// [`PostgresError::Behind`] where a program is connected that could not work on it any more,
     /// and `behind` says that this matters; otherwise see [`PostgresError`].
     pub fn migrate(options: &Options, behind: Behind) -> Result<Vec<Migration>, PostgresError> {
-        apart(schema::migrate(options, behind))
+        apart(migrate::migrate(options, behind))
     }
 
     /// What the writers have done so far.

@@ -4,36 +4,17 @@
 //! does not (a connection cannot be made, or an answer does not come in time) the breaker opens:
 //! what is queued is refused, and so is every call, at once. One task goes on trying; the first
 //! connection over which it could write closes the breaker.
-use super::{
-    Options, PostgresError,
-    reader::{self, Read},
-    session::{Purpose, Session},
-    writer::{self, PHASE_SECONDS, Write},
-};
-use crate::{Key, StoreError};
+use crate::StoreError;
 use std::{
     collections::VecDeque,
     pin::pin,
-    sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{
-            AtomicBool, AtomicU64,
-            Ordering::{Relaxed, SeqCst},
-        },
-    },
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
-use tokio::{
-    sync::{Notify, oneshot},
-    task::{self, JoinSet},
-    time::{sleep, timeout},
-};
+use tokio::sync::{Notify, oneshot};
 
 /// Most calls that wait for a PostgreSQL store, of reads and of changes each
 pub const MAX_QUEUE: usize = 8192;
-
-/// The first pause between two tries to reach the database, and the longest.
-const PROBES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 
 /// Where a call is answered.
 pub(super) type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
@@ -60,7 +41,7 @@ struct State<T> {
 }
 
 impl<T> Queue<T> {
-    fn new() -> Queue<T> {
+    pub(super) fn new() -> Queue<T> {
         Queue {
             state: Mutex::new(State {
                 jobs: VecDeque::new(),
@@ -126,151 +107,11 @@ impl<T: Job> Queue<T> {
         }
     }
 
-    fn refuse_all(&self, why: &StoreError) {
+    pub(super) fn refuse_all(&self, why: &StoreError) {
         let jobs = std::mem::take(&mut self.state().jobs);
         for job in jobs {
             job.fail(why.clone());
         }
-    }
-}
-
-/// What the threads of the callers and the tasks of the store share.
-pub(super) struct Shared {
-    pub(super) options: Options,
-    pub(super) writes: Queue<Write>,
-    pub(super) reads: Queue<Read>,
-    /// The breaker is open.
-    pub(super) down: AtomicBool,
-    /// What opened it, or kept it open last.
-    why: Mutex<Option<PostgresError>>,
-    tripped: Notify,
-    /// The connection that closed the breaker, for the next writer that needs one.
-    spare: Mutex<Option<Session>>,
-    pub(super) groups: AtomicU64,
-    pub(super) jobs: AtomicU64,
-    /// The row that has to be there for anything to be written, and its value.
-    pub(super) condition: OnceLock<(Key, Vec<u8>)>,
-}
-
-impl Shared {
-    pub(super) fn new(options: Options) -> Shared {
-        Shared {
-            options,
-            writes: Queue::new(),
-            reads: Queue::new(),
-            down: AtomicBool::new(false),
-            why: Mutex::new(None),
-            tripped: Notify::new(),
-            spare: Mutex::new(None),
-            groups: AtomicU64::new(0),
-            jobs: AtomicU64::new(0),
-            condition: OnceLock::new(),
-        }
-    }
-
-    /// Works until both queues are closed and empty. Within a `LocalSet`.
-    pub(super) async fn work(self: Arc<Self>, first: Session) {
-        self.keep(first);
-        let mut tasks = JoinSet::new();
-        for _ in 0..self.options.writers.max(1) {
-            tasks.spawn_local(writer::run(self.clone()));
-        }
-        for _ in 0..self.options.readers.max(1) {
-            tasks.spawn_local(reader::run(self.clone()));
-        }
-        let probing = task::spawn_local(self.clone().probe());
-        while let Some(ended) = tasks.join_next().await {
-            if ended.is_err_and(|error| error.is_panic()) {
-                tracing::error!("a task of the store ended in a panic");
-            }
-        }
-        probing.abort();
-        self.spare().take();
-    }
-
-    fn spare(&self) -> MutexGuard<'_, Option<Session>> {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn keep(&self, session: Session) {
-        *self.spare() = Some(session);
-    }
-
-    /// A connection that writes.
-    pub(super) async fn writing(&self) -> Result<Session, PostgresError> {
-        let spare = self.spare().take();
-        match spare.filter(|session| !session.client.is_closed()) {
-            Some(session) => Ok(session),
-            None => Session::open(&self.options, Purpose::Writing).await,
-        }
-    }
-
-    /// What calls are told while the breaker is open.
-    pub(super) fn refusal(&self) -> StoreError {
-        let why = self.why.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*why {
-            // No waiting helps: whoever asks is told what does.
-            Some(error @ (PostgresError::OldSchema { .. } | PostgresError::NewSchema { .. })) => {
-                error.for_caller()
-            }
-            Some(_) | None => StoreError::Unavailable("the database does not answer".to_owned()),
-        }
-    }
-
-    fn note(&self, error: &PostgresError) {
-        let mut why = self.why.lock().unwrap_or_else(PoisonError::into_inner);
-        *why = Some(error.clone());
-    }
-
-    /// Opens the breaker.
-    pub(super) fn trip(&self, error: &PostgresError) {
-        self.note(error);
-        if !self.down.swap(true, SeqCst) {
-            tracing::error!(%error, "the database does not answer: what needs it is refused until it does");
-        }
-        let refusal = self.refusal();
-        self.writes.refuse_all(&refusal);
-        self.reads.refuse_all(&refusal);
-        self.tripped.notify_one();
-    }
-
-    /// Closes the breaker when the database can be written to again.
-    async fn probe(self: Arc<Self>) {
-        loop {
-            self.tripped.notified().await;
-            let (mut pause, longest) = PROBES;
-            while self.down.load(SeqCst) {
-                sleep(jitter(pause)).await;
-                pause = (pause * 2).min(longest);
-                match self.try_write().await {
-                    Ok(session) => {
-                        self.keep(session);
-                        self.down.store(false, SeqCst);
-                        tracing::info!("the database answers again");
-                    }
-                    Err(error) => {
-                        self.note(&error);
-                        tracing::debug!(%error, "the database does not answer yet");
-                    }
-                }
-            }
-        }
-    }
-
-    /// A connection that has written something: where a standby has to confirm each commit, a
-    /// server that has lost it answers reads and no more.
-    async fn try_write(&self) -> Result<Session, PostgresError> {
-        let session = Session::open(&self.options, Purpose::Writing).await?;
-        let patience = Duration::from_secs(PHASE_SECONDS);
-        match timeout(patience, writer::touch(&session)).await {
-            Ok(done) => done.map(|()| session),
-            Err(_) => Err(PostgresError::Slow),
-        }
-    }
-
-    pub(super) fn count_group(&self, jobs: usize) {
-        self.groups.fetch_add(1, Relaxed);
-        self.jobs.fetch_add(jobs as u64, Relaxed);
     }
 }
 

@@ -1,11 +1,13 @@
 //! Reads: what has queued up for single keys is one statement, lists one each.
 use super::{
     PostgresError,
+    jobs::Read,
     keys::{Keys, stored},
-    queue::{self, Job, Reply, Shared},
-    session::{Purpose, Query, Session},
+    layout::seconds,
+    queue::{self, Job},
+    session::{PHASE_SECONDS, Purpose, Query, Session},
+    shared::Shared,
     sweep,
-    writer::{PHASE_SECONDS, seconds},
 };
 use crate::{Key, Row, StoreError, Table};
 use futures_util::future;
@@ -21,50 +23,6 @@ const GROUP_OF_READS: usize = 256;
 
 /// How long a sweep may take: it waits for tables that others read, and nobody waits for it.
 const SWEEP_PATIENCE: Duration = Duration::from_secs(30);
-
-pub(super) enum Read {
-    Get {
-        key: Key,
-        now: u64,
-        reply: Reply<Option<Row>>,
-    },
-    Partition {
-        table: Table,
-        partition: Vec<u8>,
-        after: Vec<u8>,
-        limit: usize,
-        now: u64,
-        reply: Reply<Vec<(Key, Row)>>,
-    },
-    Page {
-        table: Table,
-        after: Option<Key>,
-        limit: usize,
-        now: u64,
-        reply: Reply<Vec<(Key, Row)>>,
-    },
-    Sweep {
-        now: u64,
-        limit: usize,
-        reply: Reply<usize>,
-    },
-}
-
-impl Job for Read {
-    fn fail(self, error: StoreError) {
-        match self {
-            Read::Get { reply, .. } => drop(reply.send(Err(error))),
-            Read::Partition { reply, .. } | Read::Page { reply, .. } => {
-                drop(reply.send(Err(error)));
-            }
-            Read::Sweep { reply, .. } => drop(reply.send(Err(error))),
-        }
-    }
-
-    fn weight(&self) -> usize {
-        1
-    }
-}
 
 struct Reader {
     shared: Arc<Shared>,

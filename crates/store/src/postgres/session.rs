@@ -21,6 +21,9 @@ use tokio_postgres::{AsyncMessage, Client, Config, Statement, config::SslMode};
 /// Seconds that connecting to one host of a PostgreSQL store may take
 pub const CONNECT_SECONDS: u64 = 2;
 
+/// Seconds that each of a transaction's two round trips may take; then the database counts as lost
+pub const PHASE_SECONDS: u64 = 3;
+
 /// The statements are simple, and each has one good plan: by its indexes. A transaction that lost
 /// its client lets go of its locks soon.
 const SETTINGS: &str = "SET jit = off; SET plan_cache_mode = force_generic_plan;

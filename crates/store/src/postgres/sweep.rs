@@ -9,9 +9,8 @@
 //! bucket to end, and what lies in `signet_far` and `signet_kept`.
 use super::{
     PostgresError,
-    layout::{self, Place, WIDTHS, next_bucket},
+    layout::{self, Place, WIDTHS, next_bucket, seconds},
     session::{Dialect, Session},
-    writer::seconds,
 };
 use tokio_postgres::error::SqlState;
 

@@ -12,12 +12,14 @@
 //! are told that it is not known, and nothing is answered as done.
 use super::{
     PostgresError,
+    jobs::Write,
     keys::Keys,
-    layout::{self, Buckets, Place},
+    layout::{self, Buckets, Place, seconds},
     plan::{Plan, Writes},
-    queue::{Job, Reply, Shared, jitter},
+    queue::{Job, jitter},
     schema,
-    session::{Query, Session},
+    session::{PHASE_SECONDS, Query, Session},
+    shared::Shared,
 };
 use crate::{Change, Key, Op, Outcome, Row, StoreError};
 use futures_util::future::{self, join_all};
@@ -33,9 +35,6 @@ use tokio_postgres::types::ToSql;
 /// Most changes that share a transaction of the distributed engine
 pub const MAX_GROUP: usize = 256;
 
-/// Seconds that each of a transaction's two round trips may take; then the database counts as lost
-pub const PHASE_SECONDS: u64 = 3;
-
 /// Bytes of values after which a group of the distributed engine takes no further change
 const MAX_WEIGHT: usize = 4194304;
 
@@ -48,72 +47,11 @@ const CONNECTIONS: u32 = 3;
 /// How long a commit whose answer was lost is looked for.
 const RESOLVE: Duration = Duration::from_secs(6);
 
-pub(super) enum Write {
-    Commit {
-        change: Change,
-        now: u64,
-        reply: Reply<Outcome>,
-    },
-    CommitEach {
-        changes: Vec<Change>,
-        now: u64,
-        reply: Reply<Vec<Outcome>>,
-    },
-    Take {
-        key: Key,
-        now: u64,
-        reply: Reply<Option<Row>>,
-    },
-    Restore {
-        rows: Vec<(Key, Option<Row>)>,
-        now: u64,
-        reply: Reply<()>,
-    },
-    Check {
-        reply: Reply<()>,
-    },
-}
-
 enum Answer {
     Commit(Outcome),
     CommitEach(Vec<Outcome>),
     Take(Option<Row>),
     Check,
-}
-
-fn value_of(op: &Op) -> usize {
-    match op {
-        Op::Insert { value, .. } | Op::Replace { value, .. } | Op::Put { value, .. } => value.len(),
-        Op::Remove { .. } | Op::Delete { .. } => 0,
-    }
-}
-
-fn ops(change: &Change) -> impl Iterator<Item = &Op> {
-    std::iter::once(&change.first).chain(&change.then)
-}
-
-impl Job for Write {
-    // A caller that has gone away is no reason to stop: sending may fail, here and below.
-    fn fail(self, error: StoreError) {
-        match self {
-            Write::Commit { reply, .. } => drop(reply.send(Err(error))),
-            Write::CommitEach { reply, .. } => drop(reply.send(Err(error))),
-            Write::Take { reply, .. } => drop(reply.send(Err(error))),
-            Write::Restore { reply, .. } | Write::Check { reply } => drop(reply.send(Err(error))),
-        }
-    }
-
-    fn weight(&self) -> usize {
-        match self {
-            Write::Commit { change, .. } => ops(change).map(value_of).sum(),
-            Write::CommitEach { changes, .. } => changes.iter().flat_map(ops).map(value_of).sum(),
-            Write::Restore { rows, .. } => {
-                let values = rows.iter().filter_map(|(_, row)| row.as_ref());
-                values.map(|row| row.value.len()).sum()
-            }
-            Write::Take { .. } | Write::Check { .. } => 0,
-        }
-    }
 }
 
 impl Write {
@@ -220,11 +158,6 @@ async fn phase<T>(
     timeout(patience, work)
         .await
         .map_err(|_| PostgresError::Slow)?
-}
-
-/// SQL's integers are signed: what lies beyond them is as good as for ever.
-pub(super) fn seconds(time: u64) -> i64 {
-    i64::try_from(time).unwrap_or(i64::MAX)
 }
 
 fn random_id() -> i64 {

@@ -6,10 +6,9 @@ use ark_ec::{AffineRepr, CurveGroup};
 use ark_ff::PrimeField;
 use signet_crypto::hash::{Sha256, sha512};
 
-use super::file::checked;
 use crate::Error;
 use crate::field::{random, to_bytes};
-use crate::points::{Reader, put_one};
+use crate::points::{Reader, checked, put_one};
 
 /// A point was multiplied by a number that its maker knew: the product, and a Schnorr proof.
 #[derive(Clone, Debug, PartialEq, Eq)]

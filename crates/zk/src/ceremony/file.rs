@@ -1,36 +1,17 @@
 //! The transcript as a file.
 
-use ark_bn254::{G1Affine, G2Affine};
-
 use super::contribution::Contribution;
 use super::state::{Ceremony, Second};
 use crate::Error;
 use crate::domain::Domain;
 use crate::parameters::{Powers, Queries};
-use crate::points::{Reader, put_one, put_two};
+use crate::points::{Reader, checked, checked_two, put_one, put_two};
 use crate::statement::Statement;
 
 /// Most contributions to one phase.
 const MAX_CONTRIBUTIONS: usize = 4096;
 
 const MAGIC: &[u8] = b"signet ceremony transcript 2\n";
-
-/// A point of the curve: the first group has no others.
-pub(super) fn checked(point: G1Affine) -> Result<G1Affine, Error> {
-    if point.is_on_curve() {
-        Ok(point)
-    } else {
-        Err(Error::Encoding("transcript"))
-    }
-}
-
-pub(super) fn checked_two(point: G2Affine) -> Result<G2Affine, Error> {
-    if point.is_on_curve() && point.is_in_correct_subgroup_assuming_on_curve() {
-        Ok(point)
-    } else {
-        Err(Error::Encoding("transcript"))
-    }
-}
 
 impl Ceremony {
     /// The transcript as a file: contributions, the last powers, and in phase 2 the outcome of

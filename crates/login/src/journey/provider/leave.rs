@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use signet_crypto::seal::Purpose;
 use signet_jose::base64url;
-use signet_oauth::authorize::response::with_query;
+use signet_oauth::authorize::with_query;
 
 use super::asking;
 use super::journey::bound_to;

@@ -1,6 +1,5 @@
 //! `form_post`: a page that posts the answer (OAuth 2.0 Form Post Response Mode).
-use super::Mode;
-use crate::authorize::response::Response;
+use super::{Mode, Response};
 
 pub(super) struct FormPost;
 

@@ -3,8 +3,22 @@
 mod form_post;
 mod query;
 
-use super::response::Response;
+pub use query::with_query;
 use std::fmt;
+
+/// What the caller sends to the browser.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Response {
+    /// 303 to this URL.
+    Redirect(String),
+    /// A page with a form that posts these fields to `action`; 200, never cached.
+    FormPost {
+        /// the client's redirect URI
+        action: String,
+        /// hidden fields, unescaped
+        fields: Vec<(&'static str, String)>,
+    },
+}
 
 /// How an answer reaches the client.
 pub trait Mode: Sync {

@@ -1,6 +1,5 @@
 //! `query`: the answer is in the query of the redirect URI (RFC 6749 section 4.1.2).
-use super::Mode;
-use crate::authorize::response::{Response, with_query};
+use super::{Mode, Response};
 
 pub(super) struct Query;
 
@@ -16,4 +15,23 @@ impl Mode for Query {
     fn write(&self, redirect_uri: &str, fields: Vec<(&'static str, String)>) -> Response {
         Response::Redirect(with_query(redirect_uri, &fields))
     }
+}
+
+/// `uri` with the fields added to its query; what was there stays (RFC 6749 section 3.1.2).
+pub fn with_query(uri: &str, fields: &[(&str, impl AsRef<str>)]) -> String {
+    let mut out = String::with_capacity(uri.len() + 256);
+    out.push_str(uri);
+    let mut separator = match uri.find('?') {
+        None => "?",
+        Some(i) if i + 1 == uri.len() || uri.ends_with('&') => "",
+        Some(_) => "&",
+    };
+    for (name, value) in fields {
+        out.push_str(separator);
+        separator = "&";
+        out.push_str(name);
+        out.push('=');
+        crate::params::encode_into(value.as_ref(), &mut out);
+    }
+    out
 }

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use signet_admin::AGENTS;
 
 use super::{
+    account,
     noun::{self, Leave, Paging},
-    user,
 };
 use crate::{
     admin_client::{Session, Target},
@@ -94,8 +94,10 @@ pub fn run(command: AgentsCommand, output: &Output) -> Result<(), Failure> {
             target,
             ..
         } => block_on(Session::with(&target, async |session| {
-            let id = user::find(session, &name).await?;
-            let answer = session.get(&format!("{}/agents", user::path(&id))).await?;
+            let id = account::find(session, &name).await?;
+            let answer = session
+                .get(&format!("{}/agents", account::path(&id)))
+                .await?;
             let rows = answer["items"].as_array().cloned().unwrap_or_default();
             let text = noun::rows_table(&AGENTS, &rows);
             output.print(&Value::Array(rows), || text)
@@ -129,8 +131,8 @@ pub fn run(command: AgentsCommand, output: &Output) -> Result<(), Failure> {
             block_on(Session::with(&target, async |session| {
                 let path = match (id, user) {
                     (_, Some(name)) => {
-                        let id = user::find(session, &name).await?;
-                        format!("{}/agents/stop", user::path(&id))
+                        let id = account::find(session, &name).await?;
+                        format!("{}/agents/stop", account::path(&id))
                     }
                     (id, None) => {
                         format!("{}/stop", noun::item(&AGENTS, &id.unwrap_or_default()))

@@ -4,7 +4,7 @@
 use http::Method;
 use serde_json::Value;
 
-use super::{noun, user};
+use super::{account, noun};
 use crate::{
     admin_client::{Session, Target},
     cli::{Failure, Output, block_on, output},
@@ -23,7 +23,7 @@ const COLUMNS: [&str; 6] = [
 /// Lists them.
 pub fn list(name: &str, target: &Target, output: &Output) -> Result<(), Failure> {
     block_on(Session::with(target, async |session| {
-        let path = user::path(&user::find(session, name).await?);
+        let path = account::path(&account::find(session, name).await?);
         let found = session.get(&format!("{path}/credentials")).await?;
         let items: Vec<Value> = found["items"].as_array().cloned().unwrap_or_default();
         let rows: Vec<Vec<String>> = items
@@ -43,7 +43,7 @@ pub fn remove(
     output: &Output,
 ) -> Result<(), Failure> {
     block_on(Session::with(target, async |session| {
-        let path = user::path(&user::find(session, name).await?);
+        let path = account::path(&account::find(session, name).await?);
         let mut path = format!("{path}/credentials/{}", percent_encode(kind));
         if let Some(id) = id {
             path.push('/');

@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use super::{noun, user};
+use super::{account, noun};
 use crate::{
     admin_client::{Session, Target},
     cli::{Failure, Output, block_on},
@@ -11,10 +11,10 @@ use crate::{
 /// Has a user erased after the time of grace.
 pub fn later(name: &str, query: &str, target: &Target, output: &Output) -> Result<(), Failure> {
     block_on(Session::with(target, async |session| {
-        let path = user::path(&user::find(session, name).await?);
+        let path = account::path(&account::find(session, name).await?);
         let path = format!("{path}/deletion{query}");
         let answer = session.call(Method::POST, &path, None, None).await;
-        let answer = answer.map_err(|failure| user::how_to_insist(failure, name))?;
+        let answer = answer.map_err(|failure| account::how_to_insist(failure, name))?;
         output.print(&answer.value, || {
             let at = noun::cell("erase_at", &answer.value["deletion"]["erase_at"]);
             format!("{name} will be erased at {at}; until then: signet user keep {name}")
@@ -25,7 +25,7 @@ pub fn later(name: &str, query: &str, target: &Target, output: &Output) -> Resul
 /// Keeps a user who was to be erased.
 pub fn keep(name: &str, target: &Target, output: &Output) -> Result<(), Failure> {
     block_on(Session::with(target, async |session| {
-        let path = user::path(&user::find(session, name).await?);
+        let path = account::path(&account::find(session, name).await?);
         let path = format!("{path}/deletion");
         let answer = session.call(Method::DELETE, &path, None, None).await?;
         output.print(&answer.value, || format!("{name} stays"))

@@ -6,7 +6,7 @@ use http::Method;
 use serde_json::{Map, Value, json};
 use signet_admin::USERS;
 
-use super::user;
+use super::account;
 use crate::{
     admin_client::{Session, Target},
     cli::{Failure, Output, block_on},
@@ -35,7 +35,7 @@ pub struct Invite {
 pub fn invite(invite: &Invite, output: &Output) -> Result<(), Failure> {
     block_on(Session::with(&invite.target, async |session| {
         let path = match known(session, &invite.name).await? {
-            Some(id) if invite.email.is_none() => user::path(&id),
+            Some(id) if invite.email.is_none() => account::path(&id),
             Some(_) => {
                 return Err(Failure::unusable(
                     "the user exists: without --email the account is invited as it is",
@@ -86,13 +86,13 @@ async fn make(session: &Session, invite: &Invite) -> Result<String, Failure> {
     let made = session
         .call(Method::POST, USERS.path(), Some(&record), None)
         .await?;
-    Ok(user::path(made.value["id"].as_str().unwrap_or_default()))
+    Ok(account::path(made.value["id"].as_str().unwrap_or_default()))
 }
 
 /// Takes an invitation back.
 pub fn withdraw(name: &str, target: &Target, output: &Output) -> Result<(), Failure> {
     block_on(Session::with(target, async |session| {
-        let path = user::path(&user::find(session, name).await?);
+        let path = account::path(&account::find(session, name).await?);
         let path = format!("{path}/invitation");
         session.call(Method::DELETE, &path, None, None).await?;
         let done = json!({ "withdrawn": name });

@@ -1,5 +1,6 @@
 //! Administration: the commands over the admin API, and the first administrator without a server.
 
+mod account;
 mod add;
 mod agents;
 mod client;
@@ -18,6 +19,7 @@ mod revoke;
 mod rule;
 mod user;
 
+pub use account::find as user_id;
 pub use agents::{AgentsCommand, run as agents};
 pub use client::{ClientCommand, run as client};
 pub use node::{NodeCommand, node};
@@ -27,4 +29,4 @@ pub use people::{AttributeCommand, GroupCommand, RoleCommand, attribute, group, 
 pub use provider::{ProviderCommand, provider};
 pub use revoke::{Revoke, revoke};
 pub use rule::{RuleCommand, rule};
-pub use user::{UserCommand, find as user_id, run as user};
+pub use user::{UserCommand, run as user};

@@ -7,8 +7,8 @@ use serde_json::Value;
 use signet_admin::{GRANTS, LOGOUTS, Noun, SESSIONS};
 
 use super::{
+    account,
     noun::{self, Paging},
-    user,
 };
 use crate::{
     admin_client::{Session, Target},
@@ -122,7 +122,7 @@ fn remove(of: &Noun, arguments: One, output: &Output) -> Result<(), Failure> {
         let user_id = found["user_id"].as_str().unwrap_or_default();
         let path = format!(
             "{}{}/{}",
-            user::path(user_id),
+            account::path(user_id),
             of.path(),
             percent_encode(&arguments.id)
         );
@@ -152,11 +152,11 @@ async fn collect(
         return noun::all(session, of.path(), limit).await;
     };
     let user = session
-        .get(&user::path(&user::find(session, name).await?))
+        .get(&account::path(&account::find(session, name).await?))
         .await?;
     let id = user["id"].as_str().unwrap_or_default();
     let page = session
-        .get(&format!("{}{}", user::path(id), of.path()))
+        .get(&format!("{}{}", account::path(id), of.path()))
         .await?;
     let mut found = page["items"].as_array().cloned().unwrap_or_default();
     found.truncate(limit);

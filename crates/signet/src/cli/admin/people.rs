@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use signet_admin::{ATTRIBUTES, GROUPS, Noun, ROLES, USERS};
 
 use super::{
+    account::{find, path},
     fields::Field,
     noun::{self, Leave, Paging, item, list, record, remove, send, set, show},
-    user::{find, path},
 };
 use crate::{
     admin_client::{Session, Target},

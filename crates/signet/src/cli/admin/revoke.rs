@@ -4,7 +4,7 @@ use clap::Args;
 use http::Method;
 use serde_json::{Map, Value};
 
-use super::{noun::Leave, user};
+use super::{account, noun::Leave};
 use crate::{
     admin_client::{Session, Target},
     cli::{Failure, Output, block_on},
@@ -65,7 +65,7 @@ pub fn revoke(command: Revoke, output: &Output) -> Result<(), Failure> {
     block_on(Session::with(&command.target, async |session| {
         let mut body = Map::new();
         if let Some(name) = &command.user {
-            body.insert("user".into(), user::find(session, name).await?.into());
+            body.insert("user".into(), account::find(session, name).await?.into());
         }
         let named = [
             ("client", &command.client),

@@ -9,6 +9,7 @@ use signet_admin::USERS;
 use signet_crypto::Secret;
 
 use super::{
+    account::{find, how_to_insist, path},
     add::{self, Add},
     credentials, delete,
     fields::Field,
@@ -327,42 +328,12 @@ pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
     }
 }
 
-/// A user's id, from the name or address that people know, or the id itself.
-pub async fn find(session: &Session, name: &str) -> Result<String, Failure> {
-    let found = session
-        .get(&format!("{}?login={}", USERS.path(), percent_encode(name)))
-        .await?;
-    match found["items"][0]["id"].as_str() {
-        Some(id) => Ok(id.to_owned()),
-        // Not a name: the next call says whether it is an id.
-        None => Ok(name.to_owned()),
-    }
-}
-
 /// The query of an operation that may leave no account that administers.
 fn insists(last_administrator: bool) -> &'static str {
     match last_administrator {
         true => "?last_administrator=true",
         false => "",
     }
-}
-
-/// A refusal of the admin API in the command's own words.
-pub fn how_to_insist(failure: Failure, name: &str) -> Failure {
-    match failure.error() {
-        "last_administrator" => Failure::no(
-            "last_administrator",
-            format!(
-                "{name} is the last account that may administer: make another one first, or add --last-administrator"
-            ),
-        ),
-        _ => failure,
-    }
-}
-
-/// The path of one user.
-pub fn path(id: &str) -> String {
-    format!("{}/{}", USERS.path(), percent_encode(id))
 }
 
 /// A password that is to be set.

@@ -13,7 +13,7 @@ use super::source::{self, Source, Where};
 use crate::admin_client::{Session, Target};
 use crate::cli::admin::user_id;
 use crate::cli::{Failure, Output, block_on, output};
-use crate::config::read::nearest;
+use crate::config::fault::nearest;
 use crate::http_client::percent_encode;
 use crate::moment::When;
 use crate::private_file;
