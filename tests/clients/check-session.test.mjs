@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import vm from 'node:vm'
 
-const SCRIPT = readFileSync(new URL('../../crates/pages/src/check-session.js', import.meta.url), 'utf8')
+const SCRIPT = readFileSync(new URL('../../crates/pages/src/parts/check-session.js', import.meta.url), 'utf8')
 const NAME = '__Host-signet-state'
 const ORIGIN = 'https://client.example'
 /** As `browser_state::of` makes it. */

@@ -1,15 +1,19 @@
 //! The person's own page: password, sessions, and what clients may do in their name.
 
+pub(crate) mod agents;
+pub(crate) mod deletion;
+pub(crate) mod factors;
+
 use maud::{Markup, html};
 
-use super::agents::{AgentsView, agents};
-use super::face::{Face, Part, plain, strong};
-use super::factors::{FactorsView, factors};
-use super::layout::{Forms, Frame, Html, Menu, Notice, notice};
-use super::passkey;
-use super::password_field::{self, NewPassword, PasswordField};
-use super::providers::{ProviderLinks, account_links};
-use super::script::{MOMENT, PASSKEY, PASSWORD};
+use crate::account::agents::{AgentsView, agents};
+use crate::account::factors::{FactorsView, factors};
+use crate::login::passkey;
+use crate::login::providers::{ProviderLinks, account_links};
+use crate::parts::face::{Face, Part, plain, strong};
+use crate::parts::layout::{Forms, Frame, Html, Menu, Notice, notice};
+use crate::parts::password_field::{self, NewPassword, PasswordField};
+use crate::parts::script::{MOMENT, PASSKEY, PASSWORD};
 
 /// What the account page shows.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@
 
 use maud::{DOCTYPE, html};
 
-use super::script::CHECK_SESSION;
+use crate::parts::script::CHECK_SESSION;
 
 /// What the page may do: its script, and stand in frames of the web.
 pub const CHECK_SESSION_POLICY: &str = "default-src 'none'; script-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors https: http:";

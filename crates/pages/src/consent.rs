@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::face::{Face, Part, plain, strong};
-use super::layout::{Frame, Html, Menu};
-use super::links::{ClientLinks, links, picture};
+use crate::parts::face::{Face, Part, plain, strong};
+use crate::parts::layout::{Frame, Html, Menu};
+use crate::parts::links::{ClientLinks, links, picture};
 
 /// One line of what is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]

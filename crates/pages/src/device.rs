@@ -3,8 +3,8 @@
 use maud::html;
 
 use super::consent::ScopeLine;
-use super::face::{Face, plain, strong};
-use super::layout::{Frame, Html, Menu, Notice, notice};
+use crate::parts::face::{Face, plain, strong};
+use crate::parts::layout::{Frame, Html, Menu, Notice, notice};
 
 /// Asks for the code that the device shows. `user_code` may come from the link; the person sees it
 /// before it counts.

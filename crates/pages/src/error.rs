@@ -2,8 +2,8 @@
 
 use maud::html;
 
-use super::face::{Face, Part};
-use super::layout::{Frame, Html};
+use crate::parts::face::{Face, Part};
+use crate::parts::layout::{Frame, Html};
 
 /// Shown where the error cannot go back to the client. `code` is the protocol's error code;
 /// `description` a fixed text in English, or the id of a text; `request_id` finds the log line.

@@ -3,8 +3,8 @@
 
 use maud::html;
 
-use super::face::Face;
-use super::layout::{Frame, Html};
+use crate::parts::face::Face;
+use crate::parts::layout::{Frame, Html};
 
 const SUBMIT: &str = "document.forms[0].submit()";
 

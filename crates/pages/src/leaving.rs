@@ -6,8 +6,8 @@
 
 use maud::{Markup, html};
 
-use super::face::{Face, Part, plain, strong};
-use super::layout::{Frame, Html};
+use crate::parts::face::{Face, Part, plain, strong};
+use crate::parts::layout::{Frame, Html};
 
 /// How it goes on.
 #[derive(Debug, Clone, Copy)]

@@ -5,7 +5,7 @@
 
 use maud::{DOCTYPE, Markup, html};
 
-use super::face::{Face, strong};
+use crate::parts::face::{Face, strong};
 
 /// A finished mail, without its receiver.
 #[derive(Debug, Clone, PartialEq, Eq)]

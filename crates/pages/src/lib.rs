@@ -7,75 +7,59 @@
 //! buttons are the contract that scripts and password managers rely on.
 #![forbid(unsafe_code)]
 
-mod accept_terms;
 mod account;
-mod agents;
-mod brand;
-mod button;
 mod check_session;
 mod consent;
-mod deletion;
 mod device;
 mod error;
-mod face;
-mod factors;
-mod first_password;
 mod form_post;
-mod layout;
 mod leaving;
 mod letter;
-mod links;
 mod login;
-mod login_link;
 mod logout;
-mod moment;
 mod not_found;
-mod passkey;
-mod password_field;
-mod providers;
-mod script;
-mod sign_up;
-mod steps;
-mod style;
+mod parts;
 pub mod words;
 
-pub use accept_terms::{AcceptTerms, accept_terms};
+pub use account::agents::{AgentGrantView, AgentsView, IdentityView};
+pub use account::deletion::{deletion_page, keep_account};
+pub use account::factors::{
+    CredentialSort, CredentialView, FactorsView, TotpAddPage, recovery_codes, totp_add,
+};
 pub use account::{
     AccountView, AttributeField, AttributeView, ConsentView, SessionView, account, recover,
     recover_sent, reset,
 };
-pub use agents::{AgentGrantView, AgentsView, IdentityView};
-pub use brand::{
-    Brand, BrandParts, Brands, MAX_BRAND_NAME_BYTES, MAX_CSS_BYTES, MIN_CONTRAST, Picture,
-};
-pub use button::MethodButton;
 pub use check_session::{CHECK_SESSION_POLICY, check_session};
 pub use consent::{ConsentPage, ScopeLine, consent};
-pub use deletion::{deletion_page, keep_account};
 pub use device::{device_confirm, device_done, device_enter};
 pub use error::error;
-pub use face::{Face, Part};
-pub use factors::{
-    CredentialSort, CredentialView, FactorsView, TotpAddPage, recovery_codes, totp_add,
-};
-pub use first_password::{FirstPassword, first_password};
 pub use form_post::form_post;
-pub use layout::{Html, Notice};
 pub use leaving::{LeavingPage, Onward, leaving};
 pub use letter::{
     Letter, LoginCode, SecurityFacts, account_erased, deletion_asked, invitation, login_code,
     recovery_link, security, sign_up_known, sign_up_link,
 };
-pub use links::ClientLinks;
+pub use login::accept_terms::{AcceptTerms, accept_terms};
+pub use login::first_password::{FirstPassword, first_password};
+pub use login::login_link::{link_confirm, link_elsewhere, link_ended};
+pub use login::passkey::{PasskeyOffer, PasskeyStep, passkey_offer, passkey_step};
+pub use login::providers::{
+    ProviderButton, ProviderFirst, ProviderLink, ProviderLinks, provider_first,
+};
+pub use login::sign_up::{NewAccountPage, SignUpPage, new_account, sign_up, sign_up_sent};
+pub use login::steps::{StepPage, choose_step, password_step, recovery_step, totp_step};
 pub use login::{CodePage, LoginPage, SelectPage, code, login, select_account};
-pub use login_link::{link_confirm, link_elsewhere, link_ended};
 pub use logout::{LogoutFrame, LogoutOnward, logout_confirm, signed_out, stayed};
 pub use not_found::not_found;
-pub use passkey::{PasskeyOffer, PasskeyStep, passkey_offer, passkey_step};
-pub use providers::{ProviderButton, ProviderFirst, ProviderLink, ProviderLinks, provider_first};
-pub use script::{Script, script};
-pub use sign_up::{NewAccountPage, SignUpPage, new_account, sign_up, sign_up_sent};
-pub use steps::{StepPage, choose_step, password_step, recovery_step, totp_step};
+pub use parts::brand::{
+    Brand, BrandParts, Brands, MAX_BRAND_NAME_BYTES, MAX_CSS_BYTES, MIN_CONTRAST, Picture,
+};
+pub use parts::button::MethodButton;
+pub use parts::face::{Face, Part};
+pub use parts::layout::{Html, Notice};
+pub use parts::links::ClientLinks;
+pub use parts::script::{Script, script};
 
 /// The icon of the pages, an ICO file.
 pub const FAVICON: &[u8] = include_bytes!("favicon.ico");

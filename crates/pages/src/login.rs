@@ -1,15 +1,22 @@
 //! Log in: with a password, with a code from the mail, or as somebody who already did.
 
+pub(crate) mod accept_terms;
+pub(crate) mod first_password;
+pub(crate) mod login_link;
+pub(crate) mod passkey;
+pub(crate) mod providers;
+pub(crate) mod sign_up;
+pub(crate) mod steps;
+
 use maud::html;
 
-use super::button::MethodButton;
-use super::face::{Face, plain, strong};
-use super::layout::{Frame, Html, Menu, Notice, notice};
-use super::links::{ClientLinks, links, picture};
-use super::passkey;
-use super::password_field::{self, PasswordField};
-use super::providers::{ProviderButton, buttons};
-use super::script::{PASSKEY, PASSWORD};
+use crate::login::providers::{ProviderButton, buttons};
+use crate::parts::button::MethodButton;
+use crate::parts::face::{Face, plain, strong};
+use crate::parts::layout::{Frame, Html, Menu, Notice, notice};
+use crate::parts::links::{ClientLinks, links, picture};
+use crate::parts::password_field::{self, PasswordField};
+use crate::parts::script::{PASSKEY, PASSWORD};
 
 /// What the first login page shows.
 #[derive(Debug, Default)]

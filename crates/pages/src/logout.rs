@@ -2,10 +2,10 @@
 
 use maud::html;
 
-use super::face::{Face, strong};
-use super::layout::{Frame, Html};
 use super::leaving::link;
-use super::script::AFTER_LOGOUT;
+use crate::parts::face::{Face, strong};
+use crate::parts::layout::{Frame, Html};
+use crate::parts::script::AFTER_LOGOUT;
 
 /// Asks before a session ends: a link from anywhere must not log a person out (OpenID RP-Initiated
 /// Logout section 2).

@@ -2,8 +2,8 @@
 
 use maud::html;
 
-use super::face::Face;
-use super::layout::{Frame, Html};
+use crate::parts::face::Face;
+use crate::parts::layout::{Frame, Html};
 
 /// `account`: where the person's own pages begin.
 pub fn not_found(t: &Face, account: &str) -> Html {

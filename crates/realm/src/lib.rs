@@ -2,7 +2,7 @@
 //!
 //! - [`state`]: the process (`Host`), the issuer that a request is for (`Realm`), and the immutable
 //!   view that a request works with (`Snapshot`).
-//! - [`registry`], [`groups`], [`providers`], [`declared`]: who may change which records, and how a
+//! - [`records::registry`], [`records::groups`], [`records::providers`], [`records::declared`]: who may change which records, and how a
 //!   change is committed and comes into effect.
 //! - [`single_use`]: what may happen once, as changes of the store.
 //! - [`terminate`]: what ends with a session, a grant, an account or an agent, and in which order.
@@ -20,9 +20,7 @@
 pub mod agents;
 pub mod attempts;
 pub mod budgets;
-pub mod declared;
 pub mod deletion;
-pub mod groups;
 pub mod known_providers;
 pub mod letters;
 pub mod logout_notices;
@@ -31,8 +29,7 @@ pub mod metrics;
 mod new_password;
 pub mod nodes;
 pub mod outbound;
-pub mod providers;
-pub mod registry;
+pub mod records;
 pub mod revoked;
 pub mod rewrap;
 pub mod single_use;

@@ -1,7 +1,7 @@
 //! Rotating the sealing key: a new one seals, data at rest is re-encrypted, and old ones are
 //! forgotten when nothing needs them any more.
-use crate::providers::ProviderError;
-use crate::registry::RegistryError;
+use crate::records::providers::ProviderError;
+use crate::records::registry::RegistryError;
 use crate::state::Realm;
 use signet_audit::AuditError;
 use signet_cluster::NodeId;

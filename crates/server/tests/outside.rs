@@ -17,7 +17,7 @@ use signet_directory::{
     UserError, Value as Attribute,
 };
 use signet_oauth::client::Client;
-use signet_realm::groups::GroupDraft;
+use signet_realm::records::groups::GroupDraft;
 use std::collections::BTreeMap;
 use std::future::ready;
 use std::sync::{Arc, Mutex};

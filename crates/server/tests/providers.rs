@@ -24,8 +24,8 @@ use signet_oauth::{
     provider::{AnswerBy, ClaimRow, GroupRow, Preset, Provider, ProviderAuth},
     redirect_uri::RedirectUri,
 };
-use signet_realm::groups::GroupDraft;
-use signet_realm::providers::seal_secret;
+use signet_realm::records::groups::GroupDraft;
+use signet_realm::records::providers::seal_secret;
 use signet_request::cookie::Cookie;
 use signet_store::{Change, Key, Op, Table};
 use std::{

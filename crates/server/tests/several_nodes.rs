@@ -22,7 +22,7 @@ use signet_oauth::{
     id::GrantId,
     redirect_uri::RedirectUri,
 };
-use signet_realm::registry::RegistryError;
+use signet_realm::records::registry::RegistryError;
 use signet_realm::state::Claim;
 use signet_realm::tasks::{maintain_keys, sweep_once};
 use signet_registry::keys::SealingFile;
@@ -347,7 +347,7 @@ fn words_in_any_order_and_twice_give_what_the_rows_say() {
     block_on(two.realm.remove_client("gone", Some(1))).expect("is there");
     assert!(cluster.mesh.waiting() > 0);
     cluster.mesh.deliver();
-    let stored = block_on(signet_realm::registry::load(
+    let stored = block_on(signet_realm::records::registry::load(
         &*cluster.store,
         one.realm.now(),
     ))

@@ -33,7 +33,7 @@ const EXAMPLES: &[Example] = &[
     Example {
         row: "a token format",
         names: &["AccessTokenFormat::Compact"],
-        users: &["realm/registry.rs", "signet/config/model.rs"],
+        users: &["realm/records/registry.rs", "signet/config/model.rs"],
     },
     Example {
         row: "a grant",

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use signet_directory::UserError;
 use signet_oauth::error::{ErrorCode, OAuthError};
-use signet_realm::registry::RegistryError;
+use signet_realm::records::registry::RegistryError;
 use signet_request::http::{Response, response};
 use signet_store::StoreError;
 use std::borrow::Cow;

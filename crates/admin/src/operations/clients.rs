@@ -25,7 +25,7 @@ use signet_oauth::{
     redirect_uri::RedirectUri,
     registration::client_secret,
 };
-use signet_realm::registry::RegistryError;
+use signet_realm::records::registry::RegistryError;
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;
 use signet_request::http::Context;

@@ -13,7 +13,7 @@ use signet_oauth::{
     registry::{Resource, ScopeEntry},
     session::Consent,
 };
-use signet_realm::groups;
+use signet_realm::records::groups;
 use signet_registry::keys::KeyInfo;
 use std::{borrow::Cow, collections::BTreeMap};
 

@@ -13,7 +13,7 @@ use crate::operations::people_model::{
 };
 use crate::operations::users::{self, READ_AT_ONCE};
 use schemars::JsonSchema;
-use signet_realm::groups::{GroupDraft, PeopleError};
+use signet_realm::records::groups::{GroupDraft, PeopleError};
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;
 use std::sync::Arc;

@@ -9,7 +9,7 @@ use signet_oauth::{
     format::AccessTokenFormat,
     people::{Attribute, AttributeType, Group, People, Role, Who},
 };
-use signet_realm::groups;
+use signet_realm::records::groups;
 use std::{borrow::Cow, collections::BTreeMap};
 
 /// A group.

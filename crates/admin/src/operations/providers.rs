@@ -12,7 +12,7 @@ use crate::operations::provider_model::{ProviderChange, ProviderDocument};
 use schemars::JsonSchema;
 use signet_crypto::{Secret, seal::Keyring};
 use signet_oauth::provider::Provider;
-use signet_realm::providers::{ProviderError, seal_secret};
+use signet_realm::records::providers::{ProviderError, seal_secret};
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;
 use std::sync::Arc;

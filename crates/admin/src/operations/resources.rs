@@ -18,7 +18,7 @@ use signet_oauth::{
     registry::{Resource, ScopeEntry},
     scope::{PRIVILEGED, ScopeSet},
 };
-use signet_realm::registry::RegistryError;
+use signet_realm::records::registry::RegistryError;
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;
 use std::sync::Arc;

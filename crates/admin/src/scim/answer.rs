@@ -3,7 +3,7 @@ use crate::engine::problem::Problem;
 use http::{HeaderValue, StatusCode, header};
 use serde_json::{Map, Value, json};
 use signet_directory::UserError;
-use signet_realm::groups::PeopleError;
+use signet_realm::records::groups::PeopleError;
 use signet_request::http::{Response, response};
 use signet_scim::{Error, Kind};
 use signet_store::StoreError;

@@ -11,7 +11,7 @@ use signet_crypto::hash::sha256;
 use signet_directory::UserDraft;
 use signet_jose::base64url;
 use signet_oauth::people::Group;
-use signet_realm::groups::GroupDraft;
+use signet_realm::records::groups::GroupDraft;
 use signet_scim::{Kind, member, patch};
 use std::{
     collections::{BTreeSet, HashMap},
@@ -341,7 +341,7 @@ async fn replace(
         let draft = GroupDraft {
             description: group.description.clone(),
             parent: group.parent.clone(),
-            roles: signet_realm::groups::role_names(people, &group.roles),
+            roles: signet_realm::records::groups::role_names(people, &group.roles),
             external_id: Some(wanted.external_id.unwrap_or_default()),
         };
         let read = Some(group.revision);

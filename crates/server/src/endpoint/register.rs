@@ -17,7 +17,7 @@ use signet_oauth::{
     },
 };
 use signet_realm::budgets::Act;
-use signet_realm::registry::RegistryError;
+use signet_realm::records::registry::RegistryError;
 use signet_registry::kinds::RecordKind;
 use signet_request::http::{Context, Response, response};
 use std::sync::Arc;

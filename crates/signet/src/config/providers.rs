@@ -128,7 +128,7 @@ mod tests {
         let corp = providers.get("corp").unwrap();
         assert!(corp.trust_email && !format!("{corp:?}").contains("the secret itself"));
         assert_eq!((corp.groups.len(), &*corp.domains[0]), (1, "corp.example"));
-        let opened = signet_realm::providers::open_secret(&keyring, corp).unwrap();
+        let opened = signet_realm::records::providers::open_secret(&keyring, corp).unwrap();
         assert_eq!(opened.expose(), "the secret itself");
         assert_eq!(providers.get("hub").unwrap().issuer, "https://gitlab.com");
     }

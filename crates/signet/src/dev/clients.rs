@@ -8,7 +8,7 @@ use signet_oauth::{
     registry::Resource,
     scope::{self, ScopeSet},
 };
-use signet_realm::registry::{self, RegistryError};
+use signet_realm::records::registry::{self, RegistryError};
 use signet_store::Store;
 
 use super::{Credentials, DevFile};

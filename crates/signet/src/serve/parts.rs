@@ -12,10 +12,11 @@ use signet_directory::{Local, NewUser, Profile, UserError, passwords::PasswordOp
 use signet_mail::{Mailer, SmtpOptions, SmtpSecurity};
 use signet_oauth::{command_line, registry::Registry};
 use signet_realm::outbound::OutboundOptions;
+use signet_realm::records::registry;
 use signet_realm::state::{Host, HostParts, Partition, Parts, Realm, RealmId, Replica};
+use signet_realm::tasks;
 use signet_realm::time::Kept;
 use signet_realm::user_services::UserServiceOptions;
-use signet_realm::{registry, tasks};
 use signet_registry::delta::Configuration;
 use signet_registry::keys::{self, KeyKind, Moment, SealingFile, SigningKeys};
 use signet_registry::scribe::Scribe;

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use signet_jose::base64url;
 use signet_oauth::client::Client;
 
-use super::face::Face;
+use crate::parts::face::Face;
 
 /// The pages of a client; each is linked if it is an https URL.
 #[derive(Debug, Default, Clone, Copy)]
@@ -35,7 +35,7 @@ impl<'a> ClientLinks<'a> {
 }
 
 /// The picture. It says nothing that the name beside it does not.
-pub(super) fn picture(t: &Face, links: &ClientLinks<'_>) -> Markup {
+pub(crate) fn picture(t: &Face, links: &ClientLinks<'_>) -> Markup {
     html! {
         @if let Some(client_id) = links.pictured {
             img .client src={ (t.base) "/client-logo/" (base64url::encode(client_id.as_bytes())) } alt="";
@@ -44,7 +44,7 @@ pub(super) fn picture(t: &Face, links: &ClientLinks<'_>) -> Markup {
 }
 
 /// The links that can be shown.
-pub(super) fn links(t: &Face, links: &ClientLinks<'_>) -> Markup {
+pub(crate) fn links(t: &Face, links: &ClientLinks<'_>) -> Markup {
     let all = [
         ("consent-about-client", links.home),
         ("consent-policy", links.policy),

@@ -2,10 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::face::{Face, strong};
-use super::layout::{Frame, Html, Menu, Notice, notice};
-use super::password_field::{self, NewPassword};
-use super::script::PASSWORD;
+use crate::parts::face::{Face, strong};
+use crate::parts::layout::{Frame, Html, Menu, Notice, notice};
+use crate::parts::password_field::{self, NewPassword};
+use crate::parts::script::PASSWORD;
 
 /// What the page that asks for the address shows.
 #[derive(Debug, Default, Clone)]

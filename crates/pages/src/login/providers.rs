@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::face::{Face, plain, strong};
-use super::layout::{Frame, Html};
+use crate::parts::face::{Face, plain, strong};
+use crate::parts::layout::{Frame, Html};
 
 /// A button that leads to an identity provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct ProviderButton {
 }
 
 /// The buttons, behind an "or" where none was said yet.
-pub(super) fn buttons(t: &Face, providers: &[ProviderButton], or: bool) -> Markup {
+pub(crate) fn buttons(t: &Face, providers: &[ProviderButton], or: bool) -> Markup {
     html! {
         @if or && !providers.is_empty() { p .or { (t.text("page-or")) } }
         @for provider in providers {
@@ -113,7 +113,7 @@ pub struct ProviderLink {
 }
 
 /// The part of the account page about identity providers; empty where there are none.
-pub(super) fn account_links(t: &Face, interaction: &str, view: &ProviderLinks<'_>) -> Markup {
+pub(crate) fn account_links(t: &Face, interaction: &str, view: &ProviderLinks<'_>) -> Markup {
     html! {
         @if !view.links.is_empty() || !view.others.is_empty() {
             section aria-labelledby="providers" {

@@ -2,10 +2,10 @@
 
 use maud::html;
 
-use super::face::{Face, strong};
-use super::layout::{Frame, Html, Notice, notice};
-use super::password_field::{self, NewPassword};
-use super::script::PASSWORD;
+use crate::parts::face::{Face, strong};
+use crate::parts::layout::{Frame, Html, Notice, notice};
+use crate::parts::password_field::{self, NewPassword};
+use crate::parts::script::PASSWORD;
 
 /// What the page shows.
 #[derive(Debug, Default, Clone)]

@@ -2,10 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::button::MethodButton;
-use super::face::{Face, strong};
-use super::layout::{Frame, Html, Notice, notice};
-use super::script::PASSKEY;
+use crate::parts::button::MethodButton;
+use crate::parts::face::{Face, strong};
+use crate::parts::layout::{Frame, Html, Notice, notice};
+use crate::parts::script::PASSKEY;
 
 /// What a passkey button asks the browser for: JSON of WebAuthn section 5.1.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +31,7 @@ fn button(t: &Face, ask: Ask<'_>, decision: &str, label: &'static str, main: boo
 }
 
 /// The login page's button. Browsers also offer passkeys in its name field.
-pub(super) fn login_button(t: &Face, options: &str) -> Markup {
+pub(crate) fn login_button(t: &Face, options: &str) -> Markup {
     let ask = Ask::Get {
         options,
         autofill: true,
@@ -120,7 +120,7 @@ pub fn passkey_offer(t: &Face, page: &PasskeyOffer<'_>) -> Html {
 }
 
 /// The part of the account page that adds one. `options`: what the browser is asked for.
-pub(super) fn account_part(t: &Face, options: &str, hidden: &Markup) -> Markup {
+pub(crate) fn account_part(t: &Face, options: &str, hidden: &Markup) -> Markup {
     html! {
         h2 #passkeys { (t.text("passkey-heading")) }
         p .soft { (t.text("passkey-about")) }

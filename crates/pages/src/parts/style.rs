@@ -6,11 +6,11 @@ use signet_crypto::hash::sha256;
 use signet_jose::base64url;
 
 /// Newlines are cut, so that the page carries little; the hash is of the text as it is sent.
-pub(super) static STYLE: LazyLock<String> =
+pub(crate) static STYLE: LazyLock<String> =
     LazyLock::new(|| include_str!("style.css").replace('\n', ""));
 
 /// Base64 with its own alphabet and padding, as Content Security Policy compares it.
-pub(super) fn csp_hash(text: &[u8]) -> String {
+pub(crate) fn csp_hash(text: &[u8]) -> String {
     let mut hash = base64url::encode(&sha256(text))
         .replace('-', "+")
         .replace('_', "/");

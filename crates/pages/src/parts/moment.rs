@@ -34,7 +34,7 @@ fn civil(seconds: u64) -> Civil {
 }
 
 /// `21 Nov 2026, 04:00 UTC`, as the language has it. `seconds`: Unix time.
-pub(super) fn text(language: Language, seconds: u64) -> String {
+pub(crate) fn text(language: Language, seconds: u64) -> String {
     let at = civil(seconds);
     let month = language.find(&format!("time-month-{}", at.month));
     language.with(
@@ -51,7 +51,7 @@ pub(super) fn text(language: Language, seconds: u64) -> String {
 }
 
 /// RFC 3339, as `<time datetime>` has it.
-pub(super) fn iso(seconds: u64) -> String {
+pub(crate) fn iso(seconds: u64) -> String {
     let at = civil(seconds);
     let (year, month, day) = (at.year, at.month, at.day);
     let (hour, minute, second) = (at.hour, at.minute, at.second);

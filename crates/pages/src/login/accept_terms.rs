@@ -2,9 +2,9 @@
 
 use maud::html;
 
-use super::face::Face;
-use super::layout::{Frame, Html, Notice, notice};
-use super::sign_up::terms_box;
+use crate::login::sign_up::terms_box;
+use crate::parts::face::Face;
+use crate::parts::layout::{Frame, Html, Notice, notice};
 
 /// What the page shows.
 #[derive(Debug, Default, Clone)]

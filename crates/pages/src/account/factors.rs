@@ -4,8 +4,8 @@
 use maud::{Markup, html};
 use qrcodegen::{QrCode, QrCodeEcc};
 
-use super::face::{Face, Part};
-use super::layout::{Frame, Html, Notice, notice};
+use crate::parts::face::{Face, Part};
+use crate::parts::layout::{Frame, Html, Notice, notice};
 
 /// What a person sees of their factors.
 #[derive(Debug, Clone, Default)]
@@ -131,7 +131,7 @@ fn rename(t: &Face, one: &CredentialView, name: &str, hidden: &Markup) -> Markup
 }
 
 /// The section. `hidden`: the field that every form carries.
-pub(super) fn factors(t: &Face, view: &FactorsView, hidden: &Markup) -> Markup {
+pub(crate) fn factors(t: &Face, view: &FactorsView, hidden: &Markup) -> Markup {
     let own = [CredentialSort::App, CredentialSort::Passkey];
     let browsers = [CredentialSort::Browser];
     let has =

@@ -6,7 +6,7 @@ use std::{collections::HashMap, fmt::Write, sync::Arc};
 
 use signet_oauth::params::encode_into;
 
-use super::style::{STYLE, csp_hash};
+use crate::parts::style::{STYLE, csp_hash};
 
 /// Longest own style sheet, in bytes: it goes out with every page.
 pub const MAX_CSS_BYTES: usize = 32 * 1024;
@@ -163,14 +163,14 @@ impl Brands {
 pub struct Brand {
     name: String,
     /// Behind the addresses of its pictures: whose they are.
-    pub(super) query: String,
+    pub(crate) query: String,
     button: (String, &'static str),
-    pub(super) is_own: bool,
+    pub(crate) is_own: bool,
     logo: Option<Picture>,
     favicon: Option<Picture>,
-    pub(super) links: Vec<(&'static str, String)>,
-    pub(super) style: String,
-    pub(super) style_hash: String,
+    pub(crate) links: Vec<(&'static str, String)>,
+    pub(crate) style: String,
+    pub(crate) style_hash: String,
 }
 
 impl Default for Brand {

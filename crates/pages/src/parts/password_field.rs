@@ -3,11 +3,11 @@
 
 use maud::{Markup, html};
 
-use super::face::Face;
+use crate::parts::face::Face;
 
 /// The password that there is.
 #[derive(Debug, Default)]
-pub(super) struct PasswordField {
+pub(crate) struct PasswordField {
     /// The page is about it.
     pub autofocus: bool,
     /// The id of what went wrong.
@@ -16,7 +16,7 @@ pub(super) struct PasswordField {
 
 /// A password that is to be.
 #[derive(Debug)]
-pub(super) struct NewPassword<'a> {
+pub(crate) struct NewPassword<'a> {
     /// In characters.
     pub shortest: usize,
     /// The page is about it.
@@ -42,7 +42,7 @@ fn show(t: &Face, field: &str) -> Markup {
 }
 
 /// The field `password`, without its label.
-pub(super) fn current(t: &Face, field: &PasswordField) -> Markup {
+pub(crate) fn current(t: &Face, field: &PasswordField) -> Markup {
     html! {
         div .field {
             input #password name="password" type="password" required maxlength="1024"
@@ -55,7 +55,7 @@ pub(super) fn current(t: &Face, field: &PasswordField) -> Markup {
 }
 
 /// The field `new_password`, with its label, its rule and what is lacking.
-pub(super) fn new(t: &Face, field: &NewPassword<'_>) -> Markup {
+pub(crate) fn new(t: &Face, field: &NewPassword<'_>) -> Markup {
     let count = u64::try_from(field.shortest).unwrap_or(u64::MAX);
     let logins: Vec<&str> = field
         .logins

@@ -2,11 +2,11 @@
 
 use maud::{Markup, html};
 
-use super::button::MethodButton;
-use super::face::{Face, strong};
-use super::layout::{Frame, Html, Notice, notice};
-use super::password_field::{self, PasswordField};
-use super::script::PASSWORD;
+use crate::parts::button::MethodButton;
+use crate::parts::face::{Face, strong};
+use crate::parts::layout::{Frame, Html, Notice, notice};
+use crate::parts::password_field::{self, PasswordField};
+use crate::parts::script::PASSWORD;
 
 /// What a further step shows.
 #[derive(Debug, Default, Clone)]

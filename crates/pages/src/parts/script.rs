@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use signet_crypto::hash::sha256;
 use signet_jose::base64url;
 
-use super::style::csp_hash;
+use crate::parts::style::csp_hash;
 
 /// One file.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub struct Script {
     /// As it is sent.
     pub text: &'static str,
     /// What `integrity` and the policy say of it.
-    pub(super) hash: String,
+    pub(crate) hash: String,
 }
 
 impl Script {
@@ -32,23 +32,23 @@ impl Script {
 }
 
 /// Passkeys.
-pub(super) static PASSKEY: LazyLock<Script> =
+pub(crate) static PASSKEY: LazyLock<Script> =
     LazyLock::new(|| Script::new("passkey", include_str!("passkey.js")));
 
 /// Passwords: shown while they are typed, and what a new one lacks.
-pub(super) static PASSWORD: LazyLock<Script> =
+pub(crate) static PASSWORD: LazyLock<Script> =
     LazyLock::new(|| Script::new("password", include_str!("password.js")));
 
 /// Leaves the page that ends a logout, once its frames are loaded.
-pub(super) static AFTER_LOGOUT: LazyLock<Script> =
+pub(crate) static AFTER_LOGOUT: LazyLock<Script> =
     LazyLock::new(|| Script::new("logout", include_str!("logout.js")));
 
 /// Days and times in the browser's zone.
-pub(super) static MOMENT: LazyLock<Script> =
+pub(crate) static MOMENT: LazyLock<Script> =
     LazyLock::new(|| Script::new("moment", include_str!("moment.js")));
 
 /// Compares what an application knows of the browser's session with what it is.
-pub(super) static CHECK_SESSION: LazyLock<Script> =
+pub(crate) static CHECK_SESSION: LazyLock<Script> =
     LazyLock::new(|| Script::new("check-session", include_str!("check-session.js")));
 
 /// The script of a path `assets/...`.

@@ -2,9 +2,9 @@
 
 use maud::html;
 
-use super::face::{Face, strong};
-use super::layout::{Frame, Html};
-use super::script::MOMENT;
+use crate::parts::face::{Face, strong};
+use crate::parts::layout::{Frame, Html};
+use crate::parts::script::MOMENT;
 
 /// What follows when its person has asked for it. `mailed`: a mail has the link that keeps it.
 pub fn deletion_page(t: &Face, erase_at: u64, mailed: bool) -> Html {

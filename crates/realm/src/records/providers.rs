@@ -1,5 +1,5 @@
 //! Identity providers: how their records change, and their secrets at rest.
-use crate::registry::RegistryError;
+use crate::records::registry::RegistryError;
 use crate::state::Realm;
 use signet_crypto::{
     Secret,

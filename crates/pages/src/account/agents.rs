@@ -1,7 +1,7 @@
 //! The account page's part about agents.
 use maud::{Markup, html};
 
-use super::face::{Face, Part};
+use crate::parts::face::{Face, Part};
 
 /// What a person sees of their agents.
 #[derive(Debug, Clone, Default)]
@@ -53,7 +53,7 @@ fn code(id: &str) -> Part {
 }
 
 /// The section. `hidden`: the field that every form carries.
-pub(super) fn agents(t: &Face, view: &AgentsView, hidden: &Markup) -> Markup {
+pub(crate) fn agents(t: &Face, view: &AgentsView, hidden: &Markup) -> Markup {
     html! {
         h2 #agents { (t.text("agents-title")) }
         @if view.grants.is_empty() {

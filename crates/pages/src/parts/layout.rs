@@ -7,9 +7,9 @@ use std::borrow::Cow;
 use signet_http::{Response, response};
 use signet_texts::LANGUAGES;
 
-use super::face::Face;
-use super::script::Script;
-use super::style::csp_hash;
+use crate::parts::face::Face;
+use crate::parts::script::Script;
+use crate::parts::style::csp_hash;
 
 /// A finished page: its text and the policy that allows exactly what is in it.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub struct Html {
 
 /// Where the page's forms may lead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Forms {
+pub(crate) enum Forms {
     /// To this server only.
     Own,
     /// On to the client at the end. No `form-action` then: browsers apply it to every redirect that
@@ -96,7 +96,7 @@ pub enum Notice {
     Done(&'static str),
 }
 
-pub(super) fn notice(t: &Face, notice: Option<&Notice>) -> Markup {
+pub(crate) fn notice(t: &Face, notice: Option<&Notice>) -> Markup {
     html! {
         @match notice {
             Some(Notice::Error(text)) => { p #problem .notice .bad role="alert" { (t.text(text)) } }
@@ -108,7 +108,7 @@ pub(super) fn notice(t: &Face, notice: Option<&Notice>) -> Markup {
 
 /// Where a change of the language leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Menu<'a> {
+pub(crate) enum Menu<'a> {
     /// To the account page.
     Account,
     /// To the page of this sealed interaction.
@@ -154,7 +154,7 @@ fn footer(t: &Face, password: bool, menu: Menu<'_>) -> Markup {
 }
 
 /// What differs between the pages' frames.
-pub(super) struct Frame<'a> {
+pub(crate) struct Frame<'a> {
     pub face: &'a Face,
     pub title: Cow<'a, str>,
     /// Scripts find error and signed-out pages by it.
@@ -174,7 +174,7 @@ pub(super) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    pub(super) fn new(face: &'a Face, title: impl Into<Cow<'a, str>>) -> Self {
+    pub(crate) fn new(face: &'a Face, title: impl Into<Cow<'a, str>>) -> Self {
         Frame {
             face,
             title: title.into(),
@@ -191,14 +191,14 @@ impl<'a> Frame<'a> {
         }
     }
 
-    pub(super) fn own(face: &'a Face, title: impl Into<Cow<'a, str>>) -> Self {
+    pub(crate) fn own(face: &'a Face, title: impl Into<Cow<'a, str>>) -> Self {
         Frame {
             forms: Forms::Own,
             ..Frame::new(face, title)
         }
     }
 
-    pub(super) fn render(self, content: Markup) -> Html {
+    pub(crate) fn render(self, content: Markup) -> Html {
         let t = self.face;
         let page = html! {
             (DOCTYPE)

@@ -2,8 +2,8 @@
 
 use maud::html;
 
-use super::face::{Face, strong};
-use super::layout::{Frame, Html};
+use crate::parts::face::{Face, strong};
+use crate::parts::layout::{Frame, Html};
 
 /// In the browser that asked: one button, which sends what typing the code sends.
 pub fn link_confirm(t: &Face, action: &str, interaction: &str, typed: &str, code: &str) -> Html {

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use maud::{Markup, PreEscaped, Render, html};
 use signet_texts::{Arg, Language};
 
-use super::brand::Brand;
+use crate::parts::brand::Brand;
 
 /// See the module.
 #[derive(Debug, Clone)]
@@ -51,12 +51,12 @@ impl From<Markup> for Part {
 
 /// Somebody's own word (a name, a host), set apart from the sentence: strong, and with its own
 /// direction.
-pub(super) fn strong(text: &str) -> Part {
+pub(crate) fn strong(text: &str) -> Part {
     Part::Html(html! { strong { bdi { (text) } } })
 }
 
 /// As [`strong`], in the sentence's own weight.
-pub(super) fn plain(text: &str) -> Part {
+pub(crate) fn plain(text: &str) -> Part {
     Part::Html(html! { bdi { (text) } })
 }
 
@@ -115,13 +115,13 @@ impl Face {
 
     /// A day and time that need no script, as `<time>`. `seconds`: Unix time.
     pub fn time(&self, seconds: u64) -> Markup {
-        let text = super::moment::text(self.language, seconds);
-        html! { time datetime=(super::moment::iso(seconds)) { (text) } }
+        let text = crate::parts::moment::text(self.language, seconds);
+        html! { time datetime=(crate::parts::moment::iso(seconds)) { (text) } }
     }
 
     /// The same as text alone, for an attribute.
     pub fn time_text(&self, seconds: u64) -> String {
-        super::moment::text(self.language, seconds)
+        crate::parts::moment::text(self.language, seconds)
     }
 }
 

@@ -1,0 +1,5 @@
+//! Who may change which records: how a change is committed and comes into effect.
+pub mod declared;
+pub mod groups;
+pub mod providers;
+pub mod registry;
