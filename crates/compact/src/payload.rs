@@ -222,7 +222,7 @@ impl<'a> Scopes<'a> {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -279,7 +279,7 @@ impl<'a> Claims<'a> {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -361,7 +361,7 @@ pub struct Payload<'a> {
     pub certificate: Option<&'a [u8; 32]>,
 }
 
-/// The head of a payload, which selects a key and is believed by nobody before that key's check.
+/// The head of a payload, which selects a key and is trusted by nobody before that key's check.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head<'a> {
     pub version: Version,
