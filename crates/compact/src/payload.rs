@@ -241,8 +241,8 @@ impl<'a> Scopes<'a> {
     }
 
     /// Whether each is a scope as OAuth knows them (RFC 6749 section 3.3). Those of a version 1
-    /// token always are; version 0, the published format, takes any text, and whoever joins its
-    /// scopes by spaces asks this first.
+    /// token always are; version 0, the published format, takes any text. A caller that
+    /// joins its scopes by spaces asks this first.
     pub fn are_tokens(&self) -> bool {
         self.iter().all(is_scope_token)
     }

@@ -131,8 +131,8 @@ impl UserDraft {
         self.user.must_change_password = false;
     }
 
-    /// As [`UserDraft::set_password`], of a password that somebody else chose: whoever logs in next
-    /// has to set another.
+    /// As [`UserDraft::set_password`], of a password that another person chose: the next login
+    /// has to set a new one.
     pub fn set_temporary_password(&mut self, phc: &str, now: u64) {
         self.set_password(Some(phc), now);
         self.user.must_change_password = true;
