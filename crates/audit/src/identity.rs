@@ -1,8 +1,8 @@
 //! The identity that signs the audit trail: an agent's ([`signet_agent::identity`]), made at the
 //! first start.
 //!
-//! Its keys rest sealed in the store, as signing keys do; the public document is in the trail
-//! itself and beside it. The next key, to which the document commits, rests there too: whoever has
+//! Its keys are stored encrypted, like signing keys; the public document is in the trail itself and
+//! beside it. The next key, to which the document commits, is stored there too: a party that has
 //! the store and the sealing keys has both.
 
 use serde::{Deserialize, Serialize};
@@ -106,7 +106,7 @@ impl Stored {
 }
 
 impl AuditIdentity {
-    /// The node's identity; a new one where there is none. `now`: Unix seconds.
+    /// The node's identity; a new one if it has none. `now`: Unix seconds.
     pub(crate) async fn load_or_create(
         store: &dyn Store,
         node: &NodeId,

@@ -1,4 +1,4 @@
-//! What becomes of closed segments: they are compressed, and leave the directory for an archive or
+//! The life of closed segments: they are compressed, and leave the directory for an archive or
 //! by a rule.
 //!
 //! A thread beside the writer does it, because a segment takes a moment to compress and records

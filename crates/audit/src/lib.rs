@@ -17,8 +17,8 @@
 //! - **Frequent questions** ([`Audit::count`]: introspection, userinfo, reads of the admin API) are
 //!   counted for each caller, and the count is a line every minute. So are **refusals** that say
 //!   the same as one before them, and **repetitions** ([`Audit::record_counted`],
-//!   [`Audit::act_counted`]): what is allowed without a secret and changes nothing. Whoever can
-//!   send requests can cause both, and what they write is bounded.
+//!   [`Audit::act_counted`]): what is allowed without a secret and changes nothing. A caller that
+//!   can send requests can cause both, and what they write is bounded.
 //!
 //! The log is kept in segments, append-only files ([`segment`]). Closed ones are compressed,
 //! archived and removed by rule ([`keeper`]); [`verify`] needs nothing but them and the public

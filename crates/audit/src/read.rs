@@ -111,7 +111,7 @@ impl<R: Read> Frames<R> {
 fn parse_line(body: &[u8], node: &NodeId) -> Result<Line, ReadError> {
     match Frame::parse(body).map_err(ReadError::Broken)? {
         Frame::Line(mut line) => {
-            // Heads say it once for all of their records; whoever looks at one record wants to
+            // Heads say it once for all of their records; a reader of one record wants to
             // know.
             let members = &mut line.content.members;
             members.insert("node".to_owned(), node.as_str().into());

@@ -1,4 +1,4 @@
-//! Refusals, bounded: whoever may send requests may cause them, and must not fill the disk by it.
+//! Refusals, bounded: any sender of requests may cause them, and must not fill the disk by it.
 //!
 //! The first refusal of its kind in a minute is a line at once, with its request. Others that say
 //! the same (action, client, subject, error and so on) are counted, and the count is a line at the
@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::event::{Action, Entry, Event, Kind};
 
-/// Kinds of refusals that are told apart in a minute.
+/// Kinds of refusals that are counted separately in a minute.
 const MAX_KINDS: usize = 4096;
 
 /// Counts refusals.
@@ -153,7 +153,7 @@ mod tests {
         let lines = refusals.take(60_000);
         assert_eq!(lines.iter().map(count).collect::<Vec<_>>(), [9980]);
         assert_eq!(&*lines[0].action, Action::GAP.0);
-        // However long it goes on, a minute's kinds are bounded.
+        // However long it lasts, a minute's kinds are bounded.
         let listed = (0..1000).flat_map(|second| names.iter().map(move |name| (second, name)));
         let listed = listed.filter(|(second, name)| {
             let name = format!("{second} {name}");

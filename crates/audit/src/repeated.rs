@@ -3,8 +3,8 @@
 //! ([`crate::refusals`]).
 //!
 //! All that say the same within a minute (action, client, subject, operation and so on) are one
-//! line at its end, with their number. Callers that are told apart in a minute are bounded; what is
-//! beyond is counted by what was done alone.
+//! line at its end, with their number. Callers that are counted separately in a minute are bounded;
+//! what is beyond is counted by what was done alone.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -12,8 +12,8 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::event::{Entry, Event, Kind};
 
-/// Kinds of what is counted that are told apart in a minute; further ones are counted by what was
-/// done alone
+/// Kinds of what is counted that are counted separately in a minute; further ones are counted by
+/// what was done alone
 const MAX_KINDS: usize = 1024;
 
 /// Counts what is repeated.

@@ -1,8 +1,8 @@
 //! Segments: the files of a log.
 //!
-//! A segment begins with a head that says whose log it is and where it goes on, so that the rest of
-//! a log verifies where older segments lie elsewhere. Its name is the node's and the index of its
-//! first record. The newest is written to at its end only; one `write` for each batch, flushed
+//! A segment begins with a head that says whose log it is and where it continues, so that the rest
+//! of a log verifies where older segments lie elsewhere. Its name is the node's and the index of
+//! its first record. The newest is written to at its end only; one `write` for each batch, flushed
 //! before the batch counts as written. Older ones are closed: they are compressed (zstd, RFC 8878),
 //! and may move to an archive or be removed ([`crate::keeper`]).
 
@@ -188,7 +188,7 @@ pub fn path(directory: &Path, node: &NodeId, first: u64, form: Form) -> PathBuf 
     directory.join(file_name(node, first, form))
 }
 
-/// One frame of a segment, or why there is none to read.
+/// One frame of a segment, or why no frame can be read.
 #[derive(Debug)]
 pub enum Found {
     /// A frame, and where it ends.
@@ -266,7 +266,7 @@ pub(crate) struct Appending {
 }
 
 impl Appending {
-    /// Goes on at the end of a segment, of which so many bytes are good; what follows is cut off.
+    /// Continues at the end of a segment, of which so many bytes are good; what follows is cut off.
     pub(crate) fn open(path: &Path, length: u64, began_ms: u64) -> io::Result<Appending> {
         let file = OpenOptions::new().append(true).open(path)?;
         file.set_len(length)?;
@@ -280,7 +280,7 @@ impl Appending {
     }
 
     /// Makes a segment. One that exists is never written over: if there is anything in it, it is no
-    /// part of the log, which goes on here, and gets another name.
+    /// part of the log, which continues here, and gets another name.
     pub(crate) fn create(path: &Path, began_ms: u64) -> io::Result<Appending> {
         if fs::metadata(path).is_ok_and(|there| there.len() > 0) {
             fs::rename(path, path.with_extension("cut"))?;
@@ -330,7 +330,7 @@ impl Appending {
     }
 }
 
-/// Keeps bytes that are no part of the log beside it, for whoever wants to know what they were.
+/// Keeps bytes that are no part of the log beside it, for a later look at what they were.
 pub(crate) fn set_aside(
     directory: &Path,
     node: &NodeId,

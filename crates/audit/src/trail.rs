@@ -84,8 +84,8 @@ impl Audit {
     /// now. `store` is the one beneath [`Audit::recorded`].
     ///
     /// # Errors
-    /// See [`AuditError`]. A trail that does not verify is none: it goes on behind a line that says
-    /// so, because the server must, and `signet audit verify` finds the place.
+    /// See [`AuditError`]. A trail that does not verify is none: it continues behind a line that
+    /// says so, because the server must, and `signet audit verify` finds the place.
     pub async fn open(
         options: AuditOptions,
         store: Arc<dyn Store>,

@@ -46,7 +46,7 @@ const PAGE: usize = 512;
 /// How often counts become lines, and rows of changes whose request went away are looked for.
 const COUNT_EVERY: Duration = Duration::from_secs(60);
 
-/// How often the store is told where the log ends, where nothing else is told it.
+/// How often the log's end is written to the store, where nothing else writes it.
 const HEAD_EVERY: Duration = Duration::from_secs(1);
 
 /// How long a disk or store that failed is left alone.
@@ -268,7 +268,7 @@ impl LastSegment {
 
 /// The newest segment.
 enum Last {
-    /// There is none; whether there were bytes of one that was being begun.
+    /// The segment is absent; whether there were bytes of one that was being begun.
     None { cut: bool },
     /// Its bytes, and what is in them.
     Found(Segment, Vec<u8>, Box<LastSegment>),
@@ -359,7 +359,7 @@ impl Writer {
             // The first batch ever was being written.
             (Last::None { cut: true }, None) => opened.gaps.push("crash"),
             (Last::None { .. }, Some(remembered)) => {
-                // The store knows of a log, and there is none.
+                // The store knows of a log, and the directory has none.
                 writer.state = remembered.state;
                 opened.gaps.push("truncated");
                 since = writer.state.at_ms;
@@ -389,8 +389,8 @@ impl Writer {
                     writer.gone = writer.gone.max(found.gone);
                     writer.state = found.state;
                 } else if let Some(remembered) = remembered {
-                    // The trail goes on from where the store knows that it was; what is wrong stays
-                    // where it is, to be found.
+                    // The trail continues from where the store knows that it was; what is wrong
+                    // stays where it is, to be found.
                     let truncated = found.broken.is_none() && found.state.frontier.len() < known;
                     opened
                         .gaps
@@ -426,7 +426,7 @@ impl Writer {
                 opened.full = true;
             }
             // Of several nodes this one may start without a majority that takes a change. What is
-            // in the log is durable there; the store is told of it later.
+            // in the log is durable there; the store is updated later.
             Err(error @ StoreError::Unavailable(_))
                 if known > 0 && writer.shared.lock.get().is_some() =>
             {
@@ -466,7 +466,7 @@ impl Writer {
         Ok(Last::None { cut })
     }
 
-    /// Goes on behind the last checkpoint of this segment.
+    /// Continues behind the last checkpoint of this segment.
     fn go_on(&mut self, last: &Segment, data: &[u8], found: &LastSegment) -> io::Result<()> {
         match last.form {
             Form::Plain => {
@@ -556,7 +556,7 @@ impl Writer {
             && !self.shared.pending.load(SeqCst)
             && !self.shared.closing.load(SeqCst);
         if idle {
-            // Woken by whoever comes next; counts have their own time.
+            // Woken by the next one; counts have their own time.
             let mut wake_at = self.next_count;
             if self.head_size < self.state.frontier.len() {
                 wake_at = wake_at.min(self.next_head);

@@ -224,7 +224,7 @@ fn closed_segments_go_to_the_archive_and_the_log_verifies_across_it() {
     assert!(alone.first > 0);
     assert_eq!(alone.left, Some(Left::Archived));
     assert_eq!(alone.lines, kept.lines);
-    // The next process goes on, and a checkpoint from before still holds across both.
+    // The next process continues, and a checkpoint from before still holds across both.
     place.write(place.archiving(), 3);
     let known = kept.last.as_ref();
     assert!(place.verify(true, known).unwrap().known_checked);
@@ -422,7 +422,7 @@ fn a_segment_whose_leaving_was_recorded_goes_without_a_second_record() {
             .collect::<Vec<_>>()
     };
     assert_eq!(recorded(&place)[0], 0);
-    // As if the process had ended between the record and the removal of the file.
+    // As if the process had stopped between the record and the removal of the file.
     copy_one(aside.path(), &first.path);
     let (audit, _) = place.open(place.archiving());
     until(|| !first.path.exists());

@@ -423,7 +423,7 @@ fn a_log_of_another_key_is_refused() {
     let (other, stranger) = small();
     let broken = verify_with(&other.bytes(), Some(&document), None).unwrap_err();
     assert_eq!(broken.reason, Refusal::WrongSigner);
-    // Signed by a stranger over the right root, in the right identity's name.
+    // Signed by another identity over the right root, in the right identity's name.
     let mut parts = cut(&place.bytes());
     let at = parts
         .iter()
@@ -445,7 +445,7 @@ fn a_log_of_another_key_is_refused() {
     parts[at].1 = frame.finish();
     let broken = verify_with(&join(&parts), Some(&document), None).unwrap_err();
     assert_eq!(broken.reason, Refusal::SignatureInvalid);
-    // A kept checkpoint of the stranger's log is none of this one.
+    // A kept checkpoint of the other identity's log is none of this one.
     let kept = verify_with(&other.bytes(), Some(&stranger), None)
         .unwrap()
         .last
@@ -580,7 +580,7 @@ fn a_line_that_was_logged_and_not_yet_taken_from_the_store_is_not_logged_again()
     let (audit, _) = place.open();
     audit.close();
     assert_eq!(place.count_of("login"), 1);
-    // As if the process had ended between the flush of the log and the store's answer.
+    // As if the process had stopped between the flush of the log and the store's answer.
     for (key, row) in rows.into_iter().chain([(head, old_head)]) {
         let put = Op::Put {
             key,
@@ -652,7 +652,7 @@ fn lines_that_were_cut_off_while_the_server_was_down_are_missed_at_its_start() {
     assert_eq!(opened.gaps, ["truncated"]);
     audit.record(event("later"));
     audit.close();
-    // The trail goes on where it was, and says so; what is missing is named.
+    // The trail continues where it was, and says so; what is missing is named.
     let broken = verify_with(&place.bytes(), Some(&document), None).unwrap_err();
     assert_eq!((broken.reason, broken.line), (Refusal::ChainBroken, 1));
     assert!(

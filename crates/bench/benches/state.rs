@@ -1,5 +1,5 @@
 //! What much state costs: clients and revocations by the hundred thousand. Start and reload of a
-//! node, its memory and disk, how long a write, a list and a question take, a newcomer's join, and
+//! node, its memory and disk, how long a write, a list and a question take, a new node's join, and
 //! what the nodes spend on comparing what they know while nothing happens; each beside the same
 //! with an empty registry, in the same run.
 //!

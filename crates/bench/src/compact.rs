@@ -121,7 +121,7 @@ mod tests {
                     let other = &inputs.verifying[(n + 1) % KEYS];
                     assert!(other.verify(token, &policy()).is_err());
                 }
-                // Signing goes on with messages that were not verified.
+                // Signing continues with messages that were not verified.
                 let next = token(&inputs.keys[0], version, TOKENS);
                 assert!(!different.contains(Token::parse(&next).unwrap().payload_bytes()));
             }

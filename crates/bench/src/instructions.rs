@@ -94,7 +94,7 @@ pub fn run(name: &str, calls: u32) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Counts all paths. `each` is told every count.
+/// Counts all paths. `each` receives every count.
 ///
 /// # Errors
 /// Valgrind is missing, or a path fails.

@@ -37,7 +37,7 @@ pub struct Load {
     pub connections: usize,
     /// Whole HTTP/1.1 requests, sent in turns.
     pub requests: Arc<Vec<Vec<u8>>>,
-    /// The request that is sent first: a later run goes on where an earlier one ended.
+    /// The request that is sent first: a later run continues where an earlier one ended.
     pub from: usize,
     /// How long.
     pub time: Duration,
@@ -52,7 +52,7 @@ pub struct Measured {
     pub rate: f64,
     /// Microseconds of each answer whose status was 2xx, ascending.
     pub accepted_us: Vec<u32>,
-    /// Where a next run goes on.
+    /// Where a next run continues.
     pub next: usize,
 }
 

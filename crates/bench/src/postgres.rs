@@ -176,7 +176,7 @@ impl Postgres {
         Ok(said.trim().parse()?)
     }
 
-    /// User and system time of all its processes, microseconds; those that have ended count, too.
+    /// User and system time of all its processes, microseconds; those that have exited count, too.
     ///
     /// # Errors
     /// The kernel's account cannot be read.

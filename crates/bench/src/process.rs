@@ -217,7 +217,7 @@ impl Server {
     }
 
     /// The time that its threads ran, in nanoseconds: finer than [`Server::cpu_us`]. Of threads
-    /// that have ended it has what they had run at the call before.
+    /// that have exited it has what they had run at the call before.
     pub fn ran_ns(&self) -> Result<u64, Failure> {
         let mut ran = self.ran.lock().unwrap_or_else(PoisonError::into_inner);
         for task in std::fs::read_dir(format!("/proc/{}/task", self.child.id()))?.flatten() {
@@ -417,7 +417,7 @@ mod tests {
         ran.see("1".into(), 100);
         ran.see("2".into(), 900);
         assert_eq!(ran.sum(), 1_000);
-        // The second has ended.
+        // The second has exited.
         ran.see("1".into(), 150);
         assert_eq!(ran.sum(), 1_050);
         // Another thread has its number.

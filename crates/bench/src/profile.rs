@@ -16,7 +16,7 @@ const RATE: u32 = 3989;
 /// Fewer say nothing.
 const FEW: u64 = 200;
 
-/// What time is told apart by, in the order of the report. The first ones are of the thread that
+/// How time is divided, in the order of the report. The first ones are of the thread that
 /// answers a request.
 pub const GROUPS: [&str; 10] = [
     SIGNATURES, TLS, ROWS, MEMORY, RUNTIME, SIGNET, KERNEL, WRITER, AUDIT, OTHER,
@@ -121,7 +121,7 @@ impl Recording {
         Ok(Recording { perf, directory })
     }
 
-    /// Whether it still goes on.
+    /// Whether it is still running.
     ///
     /// # Errors
     /// The system's.

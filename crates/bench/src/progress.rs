@@ -58,7 +58,7 @@ impl Progress {
     }
 }
 
-/// What is left goes on as fast as what is done went; before anything is done, as planned.
+/// What is left advances at the rate of what is done; before anything is done, as planned.
 fn left(elapsed: Duration, planned: f64, done: f64) -> Duration {
     let pace = match done >= 1.0 {
         true => elapsed.as_secs_f64() / done,

@@ -21,7 +21,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A file of `crates/bench/data` by its name; without rows where there is none of that name.
+    /// A file of `crates/bench/data` by its name; without rows where no file has that name.
     #[must_use]
     pub fn named(name: &str) -> Table {
         let text = match name {

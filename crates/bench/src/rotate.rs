@@ -81,7 +81,7 @@ impl CodeFlow {
 pub struct Rotations {
     /// A node for each connection.
     pub targets: Vec<Target>,
-    /// A refresh token for each connection; the last ones when it has ended.
+    /// A refresh token for each connection; the last ones when it has finished.
     pub tokens: Vec<String>,
     /// `Authorization`
     pub authorization: String,

@@ -136,7 +136,7 @@ impl Run {
         self.record.curves.push(curve);
     }
 
-    /// Keeps where the time of a row goes, by shares of it; a profiler that is missing is told
+    /// Keeps where the time of a row goes, by shares of it; a missing profiler is reported
     /// once.
     pub fn add_profile(&mut self, part: &str, name: &str, shares: Shares) {
         let row = self.record.row(part, name);

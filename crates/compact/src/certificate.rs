@@ -3,9 +3,9 @@
 //! **What it proves**, to a verifier that knows K's hash and the proof system's verifying key:
 //! somebody who knew K made this proof for exactly this body, that is for this public key and these
 //! times. **What it does not prove:** that the maker holds the private half of that public key
-//! (tokens show that, by their signatures); that K's holder stands behind any single token (whoever
-//! has the private key can sign until the certificate ends); when it was made; or that it was not
-//! withdrawn, for which K's holder can only let it end, so certificates should be short.
+//! (tokens show that, by their signatures); that K's holder stands behind any single token (a party
+//! that has the private key can sign until the certificate ends); when it was made; or that it was
+//! not withdrawn, for which K's holder can only let it end, so certificates should be short.
 //!
 //! A verifier accepts a certificate once and keeps the key that it gets
 //! ([`VerifyingKey::accept_certificate`], or [`crate::CertifiedKeys`] for many): its tokens cost

@@ -33,7 +33,7 @@ impl CertifiedKeys {
 
     /// Takes a certificate and returns its id. One whose body was accepted before is only looked at
     /// for its times: a proof says nothing beyond the body that it was made for. Where
-    /// [`MAX_CERTIFICATES`] are remembered, the ones that have ended go, and then the one that ends
+    /// [`MAX_CERTIFICATES`] are remembered, the expired ones go, and then the one that ends
     /// first.
     ///
     /// # Errors

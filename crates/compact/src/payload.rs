@@ -222,7 +222,7 @@ impl<'a> Scopes<'a> {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -241,8 +241,8 @@ impl<'a> Scopes<'a> {
     }
 
     /// Whether each is a scope as OAuth knows them (RFC 6749 section 3.3). Those of a version 1
-    /// token always are; version 0, the published format, takes any text, and whoever joins its
-    /// scopes by spaces asks this first.
+    /// token always are; version 0, the published format, takes any text. A caller that
+    /// joins its scopes by spaces asks this first.
     pub fn are_tokens(&self) -> bool {
         self.iter().all(is_scope_token)
     }
@@ -279,7 +279,7 @@ impl<'a> Claims<'a> {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -361,7 +361,7 @@ pub struct Payload<'a> {
     pub certificate: Option<&'a [u8; 32]>,
 }
 
-/// The head of a payload, which selects a key and is believed by nobody before that key's check.
+/// The head of a payload, which selects a key and is trusted by nobody before that key's check.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head<'a> {
     pub version: Version,

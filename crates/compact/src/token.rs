@@ -10,7 +10,7 @@ use crate::{Algorithm, KeyIdType, Refusal, Version};
 /// as one of version 0.
 pub const SIGNING_CONTEXT_V1: &[u8] = b"signet compact v1\n";
 
-/// A token whose form is right and whose content nobody has believed yet.
+/// A token whose form is right and whose content is not trusted yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Token<'a> {
     pub(crate) head: Head<'a>,

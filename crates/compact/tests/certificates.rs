@@ -99,7 +99,7 @@ fn nobody_but_the_holder_vouches_and_a_proof_is_of_one_body() {
     let foreign = stranger.certify(&subject, until(5_000)).unwrap();
     let mut known = CertifiedKeys::new(verifying).unwrap();
     assert_eq!(known.accept(&foreign, 2_000).unwrap_err(), Refusal::NoKey);
-    // The stranger's proof with a body that names the holder, and the proof of one end with the
+    // The other party's proof with a body that names the holder, and the proof of one end with the
     // body of a later one.
     let later = holder.certify(&subject, until(9_000)).unwrap();
     assert_eq!(own.len(), foreign.len());

@@ -41,7 +41,7 @@ fn c01_the_verifier_supplies_the_expected_key_hash() {
             .unwrap();
         assert_eq!(Token::parse(&token).unwrap().key_id().0, KeyIdType::Hash);
 
-        // The token's own key id is not believed: another key's token is refused, and so is one
+        // The token's own key id is not trusted: another key's token is refused, and so is one
         // that claims this key.
         let other = new_key(algorithm);
         let foreign = sign(&other, Version::V0);

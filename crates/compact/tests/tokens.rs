@@ -664,8 +664,8 @@ fn a_compact_scope_is_one_scope_wherever_scopes_are_joined() {
             Refusal::Characters,
             "{scope:?}"
         );
-        // The published format allows it, as the one scope that it is; whoever joins scopes is
-        // told.
+        // The published format allows it, as the one scope that it is; a caller that joins
+        // scopes asks `are_tokens`.
         let token = with_scope(&secret, Version::V0, scope);
         let verified = verifying.verify(&token, &policy()).unwrap();
         assert!(!verified.payload().scopes.are_tokens());

@@ -22,8 +22,8 @@
 //!   answered. So are those of a [`Reads::Followed`](signet_store::Reads) table without a majority.
 //! - **Without a majority** changes and such reads are refused as `Unavailable`: within
 //!   [`Settings::deadline`], and at once when the majority has been gone for so long. When it is
-//!   back, they go on by themselves. When the leader dies, the others elect one in a bit more than
-//!   a second, and calls wait for that.
+//!   back, they continue by themselves. When the leader dies, the others elect one in a bit more
+//!   than a second, and calls wait for that.
 //! - **Who votes** the nodes choose themselves: three, or five of five or more, spread over zones.
 //!   With two nodes both vote, and losing either stops changes.
 //! - **What a member acknowledged it has**: noted in a second place by who uses this, and compared

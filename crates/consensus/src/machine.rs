@@ -2,8 +2,8 @@
 //!
 //! Entries are applied in their order, many in one transaction, together with the note of how far
 //! the rows are. That transaction is not flushed on its own: after a crash the note says where to
-//! go on, and the log, which is flushed, holds the rest. A snapshot is not built: the rows are one,
-//! and are read as of one moment when another node needs them.
+//! continue, and the log, which is flushed, holds the rest. A snapshot is not built: the rows are
+//! one, and are read as of one moment when another node needs them.
 use crate::{
     ConsensusError,
     codec::{Malformed, Reader},
@@ -261,7 +261,7 @@ pub(crate) fn state(
 }
 
 impl Machine {
-    /// The rows as they are on the disk. `applied` is told how far they are, as an index plus one.
+    /// The rows as they are on the disk. `applied` receives how far they are, as an index plus one.
     pub(crate) fn open(
         store: Arc<SqliteStore>,
         applied: watch::Sender<u64>,

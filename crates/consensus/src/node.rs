@@ -139,7 +139,7 @@ fn millis(duration: Duration) -> u64 {
 }
 
 impl Node {
-    /// Begins, or goes on with, this node's part. Its tasks run on the runtime that this is called
+    /// Begins, or resumes, this node's part. Its tasks run on the runtime that this is called
     /// on.
     pub(crate) async fn start(
         me: Member,
@@ -371,7 +371,7 @@ impl Node {
     /// Who leads can write, and hears everybody who could be heard. A leader whose disk is full
     /// hands its place to a voter that has space, and nobody stands for election whose disk is full
     /// while another one has space: where none has, one of them leads, and what ends or revokes
-    /// something goes on. A leader that does not hear a voter hands its place to one that does.
+    /// something continues. A leader that does not hear a voter hands its place to one that does.
     async fn mind_the_place(self: Arc<Node>) {
         let mut closed = self.closed.subscribe();
         let mut led_since: Option<Moment> = None;
@@ -727,7 +727,7 @@ impl Node {
                 }
                 Reply::Refused => why = "the leader refused the request".to_owned(),
             }
-            // Not at once: whoever is asked needs a moment to learn something new.
+            // Not at once: a node that is asked needs a moment to learn something new.
             tokio::select! {
                 biased;
                 () = sleep(self.settings.heartbeat / 4) => {}
@@ -782,7 +782,7 @@ impl Node {
         if !self.admits(&bytes) {
             return Err(Reply::Full);
         }
-        // Whoever proposed it may have seen other members.
+        // The proposer may have seen other members.
         let format = self.format();
         if crate::proposal::format(&bytes).is_none_or(|of| of > format) {
             let why = format!("not all members read entries of another format than {format} now");
@@ -1101,7 +1101,7 @@ impl Node {
                 let answer = raft.vote(ballot.into()).await;
                 let answer = answer.map_err(|_| Reply::Stopped)?;
                 if answer.vote_granted {
-                    // An election goes on, and may be won.
+                    // An election is in progress, and may be won.
                     *lock(&self.heard) = Moment::now();
                 }
                 Ok(wire::vote_answer(&answer))

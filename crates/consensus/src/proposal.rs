@@ -6,8 +6,8 @@
 //! the floor, or of a session that is not the node's, is not applied. So what a node keeps in the
 //! state is bounded by what it has under way, and there is no clock in it.
 //!
-//! A proposal begins with its format. Whoever adds a call, an operation or a table raises
-//! [`FORMAT`], and goes on writing the one before while a member reads no other: what all members
+//! A proposal begins with its format. A change that adds a call, an operation or a table raises
+//! [`FORMAT`], and keeps writing the one before while a member reads no other: what all members
 //! read stands in their membership. Nodes that apply one entry differently would hold different
 //! rows from there on, so a node that meets a format which it does not read stops itself.
 use crate::codec::{Malformed, Reader, Writer};

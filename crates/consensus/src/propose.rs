@@ -120,7 +120,7 @@ async fn take(node: Arc<Node>, mut waiting: mpsc::Receiver<Waiting>) {
         let Some(first) = waiting.recv().await else {
             return;
         };
-        // Whoever asks in this moment is in it, too.
+        // A caller that asks in this moment is in it, too.
         tokio::task::yield_now().await;
         let mut size = first.call.len();
         let mut shared = vec![first];

@@ -86,7 +86,7 @@ fn run(store: &SqliteStore, random: &dyn Fn() -> u64) -> Result<Recovered, Conse
         Some((_, bytes)) => Some(read(&bytes, Reader::entry)?.log_id),
         None => None,
     };
-    // Rows that were never sent whole are no state to go on from.
+    // Rows that were never sent whole are no state to continue from.
     let last: LogId = last
         .max(applied)
         .max(purged)

@@ -1,5 +1,5 @@
 //! What the consensus library runs on: Tokio or a simulation, with the randomness that was handed
-//! in, and with waiting tasks that go on in their order.
+//! in, and with waiting tasks that continue in their order.
 use crate::{
     surroundings::{self, Moment},
     watch::InOrder,

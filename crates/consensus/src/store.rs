@@ -261,7 +261,7 @@ impl ReplicatedStore {
         Ok(())
     }
 
-    /// Goes on with this node's part after a restart.
+    /// Resumes this node's part after a restart.
     ///
     /// # Errors
     /// [`ConsensusError::Alone`] where the store is not replicated, [`ConsensusError::Replicated`]

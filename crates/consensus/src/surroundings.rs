@@ -252,7 +252,7 @@ pub(crate) fn spawn<T: Send + 'static>(work: impl Future<Output = T> + Send + 's
     };
     let (reply, ended) = oneshot::channel();
     simulated.spawn(Box::pin(async move {
-        // Whoever began it may not wait for it.
+        // The caller that began it may not wait for it.
         drop(reply.send(work.await));
     }));
     Join::Simulated(ended)

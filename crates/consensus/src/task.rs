@@ -35,7 +35,7 @@ where
 pub(crate) enum Until {
     /// It is flushed.
     Flushed,
-    /// It is in its order, and read by whoever reads.
+    /// It is in its order, and read by any reader.
     Written,
 }
 

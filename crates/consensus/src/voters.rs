@@ -3,7 +3,7 @@
 //! One of one, both of two, three of three or four, five of more. With two voters a change needs
 //! both, so losing either stops changes until it is back or the other one is recovered: two nodes
 //! keep two copies, and only three keep going. An even number above two tolerates no more losses
-//! than the odd one below it, so there is none.
+//! than the odd one below it, so it is not used.
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most nodes that vote

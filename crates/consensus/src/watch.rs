@@ -1,6 +1,6 @@
 //! A value that tasks wait for changes of.
 //!
-//! Tokio's own picks by chance who of several waiting tasks goes on first. Here they go on in the
+//! Tokio's own picks by chance who of several waiting tasks runs first. Here they run in the
 //! order in which they began to wait: with the time and the randomness that are handed in, the same
 //! calls are then the same run, and a simulation can be repeated from its seed.
 use openraft::{
@@ -56,7 +56,7 @@ impl<T> Sender<T> {
         }))
     }
 
-    /// Changes it; whoever waits goes on where `modify` says that it did.
+    /// Changes it; a waiting task continues where `modify` says that it did.
     pub(crate) fn send_if_modified(&self, modify: impl FnOnce(&mut T) -> bool) -> bool {
         {
             let lock = self.0.value.write();

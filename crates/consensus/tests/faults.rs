@@ -1,4 +1,4 @@
-//! What goes on, and what does not, when nodes and connections fail.
+//! What continues, and what does not, when nodes and connections fail.
 use crate::world::{World, name};
 use signet_consensus::{ReplicatedStore, Role};
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table, moment::at_one_moment};
@@ -41,7 +41,7 @@ async fn when_the_leader_dies_calls_at_the_others_go_on_and_nothing_answered_is_
         done(&world.node(1 + id % 3), id).await;
     }
     world.kill(leader);
-    // Each waits for the election, and none is told that it cannot be done.
+    // Each waits for the election, and none hears that it cannot be done.
     for number in &others {
         done(&world.node(*number), format!("after {number}")).await;
     }
@@ -101,7 +101,7 @@ async fn a_minority_refuses_soon_then_at_once_and_recovers_by_itself() {
         .await
         .expect("answers");
     assert_eq!(page.len(), 1);
-    // The others go on.
+    // The others continue.
     let other = world
         .numbers()
         .into_iter()
@@ -424,7 +424,7 @@ async fn a_leader_that_is_heard_and_hears_nobody_stops_speaking_and_is_replaced(
     }
 }
 
-// There is nobody to take its place: it goes on asking, and leads again when one is back.
+// There is nobody to take its place: it keeps asking, and leads again when one is back.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_leader_without_a_majority_speaks_again_after_a_while() {
     let world = World::of(3, 42).await;

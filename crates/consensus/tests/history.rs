@@ -1,4 +1,4 @@
-//! Single-use rows under faults: what every caller was told is checked against a store of one node
+//! Single-use rows under faults: every caller's answer is checked against a store of one node
 //! that does one call after another.
 use crate::world::{World, name};
 use signet_consensus::ReplicatedStore;
@@ -75,7 +75,7 @@ fn is_linearizable(events: &[Event]) -> bool {
         if !seen.insert((done, state)) {
             return false;
         }
-        // Whoever is next began before anybody of the others had ended.
+        // The next one began before any of the others had finished.
         let first_end = (0..events.len())
             .filter(left)
             .filter_map(|place| events[place].to)

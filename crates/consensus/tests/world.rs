@@ -1,4 +1,4 @@
-//! Nodes in one process, over a network in memory that can be told to fail.
+//! Nodes in one process, over a network in memory that fails on request.
 use signet_consensus::{
     CallFuture, Member, Network, NetworkError, NodeId, ReplicatedStore, Role, Settings, Status,
 };

@@ -1,4 +1,4 @@
-//! The accounts of a realm, whoever keeps what they say.
+//! The accounts of a realm, kept here or by a directory.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -81,7 +81,7 @@ impl Accounts {
     /// no more, or keeps them out, they are not enabled.
     ///
     /// # Errors
-    /// The store's. A directory that fails changes nothing: what it said last goes on.
+    /// The store's. A directory that fails changes nothing: its last answer stays in force.
     pub async fn by_id(&self, id: &str, now: u64) -> Result<Option<User>, UserError> {
         let Some(user) = self.local.by_id(id, now).await? else {
             return Ok(None);
@@ -203,7 +203,7 @@ impl Accounts {
         })
     }
 
-    /// Hashes a new password, of whoever may set one, to a PHC string.
+    /// Hashes a new password, of a person who may set one, to a PHC string.
     ///
     /// # Errors
     /// See [`PoolError`].
@@ -471,7 +471,7 @@ impl Accounts {
         Ok(false)
     }
 
-    /// The account of a directory's person, made where there is none: the link is inserted once,
+    /// The account of a directory's person, made if missing: the link is inserted once,
     /// together with the account, so that of racing first logins all get the same `sub`.
     async fn admit(
         &self,

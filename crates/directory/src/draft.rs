@@ -74,7 +74,7 @@ impl ReservedEmail {
     }
 }
 
-/// An account in the hands of whoever changes it: its record, and the credentials that change with
+/// An account in the hands of its writer: its record, and the credentials that change with
 /// it.
 #[derive(Debug)]
 pub struct UserDraft {
@@ -104,7 +104,7 @@ impl UserDraft {
 
     /// Puts a credential's row in place.
     pub(crate) fn put(&mut self, name: CredentialName, value: Vec<u8>) {
-        // Whoever has a credential has the account: an invitation to it is over.
+        // A person with a credential has the account: an invitation to it is over.
         self.user.invited = false;
         self.user.invitation = None;
         if !self.user.credentials.contains(&name) {
@@ -131,8 +131,8 @@ impl UserDraft {
         self.user.must_change_password = false;
     }
 
-    /// As [`UserDraft::set_password`], of a password that somebody else chose: whoever logs in next
-    /// has to set another.
+    /// As [`UserDraft::set_password`], of a password that another person chose: the next login
+    /// has to set a new one.
     pub fn set_temporary_password(&mut self, phc: &str, now: u64) {
         self.set_password(Some(phc), now);
         self.user.must_change_password = true;

@@ -2,7 +2,7 @@
 
 use signet_store::StoreError;
 
-/// The directory did not answer, or not what it should. For the log; nobody outside is told.
+/// The directory did not answer, or not what it should. For the log; callers do not see it.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("the directory {directory} failed: {reason}")]
 pub struct DirectoryError {
@@ -13,7 +13,7 @@ pub struct DirectoryError {
 }
 
 /// Why a user could not be made, found or changed. `Conflict`, `Directory` and `Store` are nobody's
-/// mistake; all others are the caller's to put right.
+/// mistake; all others are the caller's to correct.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum UserError {
     /// The user name is empty, too long, or has characters that a name may not have.

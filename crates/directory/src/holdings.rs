@@ -1,7 +1,7 @@
 //! What an account says of its person beside the standard claims: attributes, groups and roles.
 //!
 //! All of it stands in the account's own record, so that a change of it is one change with that
-//! record as its condition, and whoever reads the account has it.
+//! record as its condition, and a reader of the account has it.
 
 use signet_oauth::people::{Held, Holdings, MAX_ATTRIBUTES, People};
 use signet_store::{Change, Op};
@@ -25,7 +25,7 @@ impl Accounts {
     }
 
     /// Begins a change of a group's members. Whether nobody has changed them since the state was
-    /// read: of several who read the same, one is told yes.
+    /// read: of several who read the same, one gets a yes.
     ///
     /// # Errors
     /// The store's.

@@ -6,7 +6,7 @@
 //! - [`Local`], the accounts themselves. A user is one row of [`signet_store::Table::User`] under a
 //!   random id that never changes and is the `sub` of every token. What a person types is looked up
 //!   in [`signet_store::Table::UserLookup`], one row for the user name and one for the e-mail
-//!   address, both folded by [`fold`]. A name belongs to whoever wrote its lookup row first: that
+//!   address, both folded by [`fold`]. A name belongs to the first writer of its lookup row: that
 //!   insert is the one atomic step that decides a race between two registrations. What people show
 //!   to log in stands in rows of [`signet_store::Table::Credential`]; the account's record has
 //!   their names only.

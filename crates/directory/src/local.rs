@@ -44,7 +44,7 @@ pub struct NewUser {
     pub terms: Option<AcceptedTerms>,
     /// The rest of the profile.
     pub profile: Profile,
-    /// What whoever provisions the account calls it.
+    /// The provisioning client's name for it.
     pub external_id: Option<String>,
     /// The person is kept out.
     pub disabled: bool,
@@ -741,7 +741,7 @@ mod tests {
         users.remove(&fish.id, 2).await.unwrap();
         let rows = users.store.page(Table::UserLookup, None, 9, 2).await;
         assert_eq!(rows.unwrap(), []);
-        // Two who are one now: each goes on with what they type.
+        // Two who are one now: each continues with what they type.
         let composed = of_another_fold(&users, "zo\u{eb}", "zo\u{eb}").await;
         let marked = of_another_fold(&users, "zoe\u{308}", "zoe\u{308}").await;
         for (typed, id) in [("zo\u{eb}", &composed.id), ("zoe\u{308}", &marked.id)] {

@@ -1,13 +1,13 @@
-//! What clients are told when a session ends: who took part in it, and what is still to be sent.
+//! What clients receive when a session ends: who took part in it, and what is still to be sent.
 //!
-//! [`Table::SessionClient`] has a row for each client that got an ID token in a session. Whoever
-//! ends the session takes the rows away, one atomic change each, which puts a notice in the outbox
-//! in the same moment: of several who end it at once, one makes the notice. The outbox is one
-//! partition of [`Table::LogoutNotice`], in the order in which notices are due. A node claims a
+//! [`Table::SessionClient`] has a row for each client that got an ID token in a session. The act
+//! that ends the session takes the rows away, one atomic change each, which puts a notice in the
+//! outbox in the same moment: of several who end it at once, one makes the notice. The outbox is
+//! one partition of [`Table::LogoutNotice`], in the order in which notices are due. A node claims a
 //! notice by taking its row away and putting it back some time later in the same change: of several
 //! nodes one sends it, and when that one dies another does, a little later.
 //!
-//! Nobody acts when a session expires. So a client that wants to be told has a watch in the outbox
+//! Nobody acts when a session expires. So a client that wants a notice has a watch in the outbox
 //! from the beginning: it comes due again and again, and is a notice once the session is gone.
 
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub const MAX_SENT: u32 = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoticeState {
-    /// The session goes on; looked at again when it is due.
+    /// The session continues; looked at again when it is due.
     Watching,
     /// To be sent.
     Waiting,
@@ -46,10 +46,10 @@ pub enum NoticeState {
     Failed,
 }
 
-/// That a session has ended, to be told to one client. Times are Unix seconds.
+/// A session's end, to be sent to one client. Times are Unix seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
-    /// Whom it is told.
+    /// The client that receives it.
     pub client_id: String,
     /// Whose session it was.
     pub user_id: String,
@@ -74,7 +74,7 @@ pub struct Notice {
 /// A notice that this node has claimed.
 #[derive(Clone, Debug)]
 pub struct Claimed {
-    /// What is to be told.
+    /// What is to be sent.
     pub notice: Notice,
     key: Key,
     /// Until when it is this node's, Unix seconds.
@@ -179,7 +179,7 @@ pub async fn clients(
         .collect())
 }
 
-/// Puts a notice for each client of a session that has ended into the outbox. It may be called
+/// Puts a notice for each client of a terminated session into the outbox. It may be called
 /// again: what was put there once is not put there twice. How many there are.
 ///
 /// # Errors
@@ -373,7 +373,7 @@ impl Claimed {
         self.notice.state == NoticeState::Watching && self.notice.sid.is_empty()
     }
 
-    /// A watch: looked at again at `look_at`, for its session goes on.
+    /// A watch: looked at again at `look_at`, for its session continues.
     ///
     /// # Errors
     /// The store's.
@@ -388,7 +388,7 @@ impl Claimed {
         self.replace(store, Some(again), now).await
     }
 
-    /// A watch whose session is gone: whoever is still to be told is told.
+    /// A watch whose session is gone: each remaining client gets its notice.
     ///
     /// # Errors
     /// The store's.

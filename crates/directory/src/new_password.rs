@@ -74,7 +74,7 @@ const MAX_LIST_BYTES: usize = 1024 * 1024;
 pub struct PasswordPolicy {
     /// Shortest, in characters; at least [`MIN_PASSWORD_CHARS`].
     pub min_chars: usize,
-    /// Shortest of whoever may administer.
+    /// Shortest of a person who may administer.
     pub min_chars_of_administrators: usize,
 }
 
@@ -193,7 +193,7 @@ impl PasswordPolicy {
     /// Whether somebody may have this as their new password.
     ///
     /// # Errors
-    /// [`PasswordRefused`], the person's to put right.
+    /// [`PasswordRefused`], the person's to correct.
     pub fn check(&self, password: &str, of: &PasswordOf<'_>) -> Result<(), PasswordRefused> {
         let shortest = self.shortest(of.admin);
         if password.chars().count() < shortest {

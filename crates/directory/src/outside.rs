@@ -86,7 +86,7 @@ impl Capabilities {
 pub enum PasswordVerdict {
     /// It is theirs.
     Right,
-    /// It is not, or there is none.
+    /// It is not, or it is absent.
     Wrong,
     /// It was not looked at: too many are being looked at. The person tries again in a moment.
     Busy,

@@ -7,7 +7,7 @@
 //! An unknown user, a user without a password and a wrong password cost the same: where there is
 //! nothing to compare with, a stand-in of the same cost is hashed (known fault A22).
 //!
-//! Whoever can send requests can fill the queue. So browsers that an account's owner has logged in
+//! Any sender of requests can fill the queue. So browsers that an account's owner has logged in
 //! from wait in a line of their own, and the threads take from both in turn: a flood of guesses
 //! makes neither wait for more than its own.
 

@@ -80,7 +80,7 @@ pub struct User {
     /// The rest of the profile.
     #[serde(default)]
     pub profile: Profile,
-    /// What whoever provisions the account calls it (RFC 7643 section 3.1).
+    /// The provisioning client's name for it (RFC 7643 section 3.1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external_id: Option<String>,
     /// Ids of the groups that the account was put into.
@@ -89,7 +89,7 @@ pub struct User {
     /// Names of the groups that the person's directory has them in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups_outside: Vec<String>,
-    /// Unix seconds from which `groups_outside` counts no more, where an identity provider said it.
+    /// Unix seconds from which `groups_outside` is invalid, where an identity provider said it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups_outside_until: Option<u64>,
     /// Ids of the roles that the account was given.
@@ -181,7 +181,7 @@ pub enum DeletionStage {
     /// It was asked for, and nobody has been told.
     #[default]
     Asked,
-    /// The person was told, and how to keep the account.
+    /// The person was notified, and how to keep the account.
     Told,
     /// Its time has come: nobody keeps the account any more.
     Erasing,

@@ -109,7 +109,7 @@ pub struct Upstream {
     /// The session's `sid` there, where it was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sid: Option<String>,
-    /// The ID token of the login there, sealed, where a logout here goes on there.
+    /// The ID token of the login there, sealed, where a logout here continues there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sealed_id_token: Option<String>,
 }
@@ -306,8 +306,8 @@ async fn insert(
     }
 }
 
-/// Whether a session of this person goes on, by its public id: what hangs on it lives no longer.
-/// One read by key.
+/// Whether a session of this person is in force, by its public id: what hangs on it lives no
+/// longer. One read by key.
 ///
 /// # Errors
 /// The store's.
@@ -475,7 +475,7 @@ pub async fn page(
     Ok((sessions, next))
 }
 
-/// Ends a user's sessions but the one to keep; the `sid`s that ended. Goes on until none is left,
+/// Ends a user's sessions but the one to keep; the `sid`s that ended. Continues until none is left,
 /// however many there were.
 pub async fn end_all(
     store: &dyn Store,

@@ -1,9 +1,9 @@
 //! People of identity providers, and the accounts that they log in to.
 //!
 //! A link is two things: a row of [`signet_store::Table::UserLink`], which leads from the person to
-//! the account and belongs to whoever inserted it, and a credential of the account. The credential
-//! decides: a row that leads to an account without it was left behind by a crash, and can be taken
-//! over.
+//! the account and belongs to the one that inserted it, and a credential of the account. The
+//! credential decides: a row that leads to an account without it was left behind by a crash, and
+//! can be taken over.
 
 use std::collections::BTreeMap;
 

@@ -63,7 +63,7 @@ pub enum Fault {
 }
 
 /// Whether a single-use value's history is linearizable. `ended`: when something else may first
-/// have ended it.
+/// have invalidated it.
 ///
 /// # Errors
 /// What is wrong with it, and the operation that shows it.
@@ -116,7 +116,7 @@ fn revoked<'a>(
     (sent, answered.map(|o| o.returned).min())
 }
 
-/// Of one grant: when it may first have ended, and when its end was first answered.
+/// Of one grant: when it may first have become invalid, and when its end was first answered.
 struct Ends<'a> {
     history: &'a History,
     values: Vec<Vec<usize>>,

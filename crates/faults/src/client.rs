@@ -64,7 +64,7 @@ impl Answer {
     }
 }
 
-/// What is believed of certificates.
+/// Which certificates are trusted.
 pub fn trust(ca: &str) -> Result<Arc<rustls::ClientConfig>, String> {
     let mut roots = rustls::RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(ca.as_bytes()) {
@@ -184,7 +184,7 @@ impl Client {
     /// # Errors
     /// Whether it may have been done.
     pub async fn send(&mut self, to: SocketAddr, call: &Call) -> Result<Answer, NoAnswer> {
-        // A kept connection may have ended since; only one that was made now is certain.
+        // A kept connection may have been closed since; only one that was made now is certain.
         let kept = self.kept.remove(&to).filter(|kept| !kept.is_closed());
         let mut connection = match kept {
             Some(kept) => kept,

@@ -42,7 +42,7 @@ pub struct Cluster {
     pub network: Rc<Network>,
     /// Its nodes, by number from 0.
     pub nodes: RefCell<Vec<Rc<Node>>>,
-    /// What to believe of their certificates.
+    /// Which of their certificates to trust.
     pub tls: std::sync::Arc<rustls::ClientConfig>,
     /// Whether some of its nodes may be of an earlier binary, which does not tell its digest.
     pub mixed: Cell<bool>,

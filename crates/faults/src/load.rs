@@ -62,7 +62,7 @@ impl Load {
 }
 
 /// Clients of some nodes, each of which goes through one flow at one node alone: how soon every
-/// flow goes on there is seen by them.
+/// flow continues there is seen by them.
 pub struct AtEach {
     over: Rc<Cell<bool>>,
     workers: Vec<JoinHandle<()>>,

@@ -30,7 +30,7 @@ fn unshared() -> Command {
     command
 }
 
-/// Goes on as another process within namespaces of its own, where that is possible.
+/// Continues as another process within namespaces of its own, where that is possible.
 pub fn enter_namespaces() {
     if std::env::var_os(WITHIN).is_some() {
         return;

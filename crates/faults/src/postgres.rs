@@ -275,8 +275,8 @@ impl Servers {
         run(&mut migrate).map(drop)
     }
 
-    /// The primary dies, and the standby takes its place, after the time that whoever watches over
-    /// them needs at least. The clients go on meanwhile.
+    /// The primary dies, and the standby takes its place, after the time that a supervisor of
+    /// them needs at least. The clients continue meanwhile.
     pub async fn fail_over(&self) -> Result<(), String> {
         self.primary.kill();
         sleep(NOTICED_AFTER).await;

@@ -114,8 +114,8 @@ impl Relays {
     }
 }
 
-/// Copies one direction, but not while it is cut; what was read meanwhile goes on afterwards, as
-/// TCP would send it again.
+/// Copies one direction, but not while it is cut; what was read meanwhile is passed on afterwards,
+/// as TCP would send it again.
 async fn pump(
     mut from: tokio::net::tcp::OwnedReadHalf,
     mut to: tokio::net::tcp::OwnedWriteHalf,

@@ -19,7 +19,7 @@ use crate::{
 
 /// How often a relying party fetches the keys.
 const FETCHED_EVERY: Duration = Duration::from_secs(2);
-/// For how long it may go on with those that it has.
+/// For how long it may continue with those that it has.
 const PUBLISHED_AHEAD: Duration = Duration::from_secs(PUBLISH_AHEAD - 1);
 /// Racers of one value at most.
 const RACERS: usize = 3;

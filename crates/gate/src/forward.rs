@@ -8,7 +8,7 @@
 //!
 //! `?policy=NAME` and `?scope=S` narrow what is asked of a token, for the first two; they are part
 //! of the proxy's configuration. Envoy appends the client's own path, so there the policy is named
-//! in the prefix: `/auth/envoy@NAME`. What a proxy says about the request is believed of callers
+//! in the prefix: `/auth/envoy@NAME`. What a proxy says about the request is accepted from callers
 //! that [`crate::Proxies`] knows.
 //!
 //! Caddy's `uri /auth/caddy` keeps the query of the client's request; `uri /auth/caddy?` does not.
@@ -23,7 +23,7 @@ use signet_verify::{Challenge, PolicyId, Presented, Proof, Refusal, Scheme};
 
 /// The request that the proxy asks about.
 struct Asked<'a> {
-    /// whether the caller is a proxy, so that what it says is believed
+    /// whether the caller is a proxy, so that what it says is accepted
     by_proxy: bool,
     method: &'a str,
     url: Option<String>,
@@ -150,7 +150,7 @@ pub(crate) async fn envoy(gate: &Gate, connection: &Connection, head: &request::
     response
 }
 
-/// Envoy appends or sets what it is told, and removes what is named here: a field that the token
+/// Envoy appends or sets what it receives, and removes what is named here: a field that the token
 /// has no claim for.
 fn remove_forged(setup: &Setup, response: &mut Response) {
     let mut names = String::new();
@@ -352,7 +352,7 @@ fn finish(
     response
 }
 
-/// The proxy's configuration is at fault. Its client is told nothing more; the log is, once a
+/// The proxy's configuration is at fault. Its client learns nothing more; the log does, once a
 /// minute.
 fn misconfigured(gate: &Gate, why: &str) -> Response {
     if gate.notices.misconfigured.is_due(gate.clock.now()) {

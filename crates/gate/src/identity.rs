@@ -1,4 +1,4 @@
-//! What an upstream is told about an accepted token: header fields made from claims.
+//! What an upstream receives about an accepted token: header fields made from claims.
 //!
 //! A claim's text is somebody's input, so it is written such that no value can end a field, begin
 //! another, or read as two: in each value everything but visible ASCII, and `%` itself, is

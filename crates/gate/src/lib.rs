@@ -3,8 +3,8 @@
 //! `/validate` is for applications, the forward-auth endpoints for reverse proxies. It issues
 //! nothing, keeps nothing and asks nobody on a request's way: it is [`signet_verify::Verifier`]
 //! behind the same listeners as the server. What a reverse proxy says about a request (method, URL,
-//! certificate) is believed of callers that show that they are one ([`Proxies`]). `/validate` takes
-//! its caller's word about the caller's own request.
+//! certificate) is accepted from callers that show that they are one ([`Proxies`]). `/validate`
+//! takes its caller's word about the caller's own request.
 #![forbid(unsafe_code)]
 
 mod forward;

@@ -2,9 +2,9 @@
 //!
 //! The method and URL of a request, and the client's certificate, decide whether a bound token is
 //! worth anything (RFC 9449 section 4.3, RFC 8705 section 3). They reach the gate as header fields,
-//! which anybody can write. So they are believed only from a caller that shows a secret which the
+//! which anybody can write. So they are accepted only from a caller that shows a secret which the
 //! operator gave to the proxy, or whose TLS certificate ends at a CA that the operator named. Where
-//! neither is configured they are believed from nobody: bearer tokens are decided about all the
+//! neither is configured they are accepted from nobody: bearer tokens are decided about all the
 //! same, and tokens that are bound to a key or a certificate are refused.
 //!
 //! What this does not do: a proxy that is known and hands on a field as its client wrote it makes
@@ -14,7 +14,7 @@ use http::HeaderMap;
 use signet_crypto::Secret;
 use signet_http::{Connection, ProxySecret};
 
-/// How proxies are told from everybody else.
+/// How proxies are distinguished from other callers.
 #[derive(Default)]
 pub struct Proxies {
     secret: Option<ProxySecret>,

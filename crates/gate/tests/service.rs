@@ -1,4 +1,4 @@
-//! The validation service: tokens in, claims or refusals out; and what a reverse proxy is told.
+//! The validation service: tokens in, claims or refusals out; and what a reverse proxy receives.
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_body_util::BodyExt;

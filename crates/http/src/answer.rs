@@ -1,4 +1,4 @@
-//! The body of an answer: whole, or one that goes on.
+//! The body of an answer: whole, or a stream.
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::{Body, Frame, SizeHint};
@@ -28,12 +28,12 @@ impl Answer {
     }
 
     /// What comes out of the channel, until its other end is dropped. The channel's bound is the
-    /// answer's: a reader that is slow holds up whoever writes into it, and nobody else.
+    /// answer's: a reader that is slow holds up the writer, and nobody else.
     pub fn stream(chunks: mpsc::Receiver<Bytes>) -> Answer {
         Answer(Kind::Stream { chunks, held: None })
     }
 
-    /// Keeps something as long as a body that goes on does. Whole bodies leave at once and keep
+    /// Keeps something as long as a streamed body does. Whole bodies leave at once and keep
     /// nothing.
     pub(crate) fn hold(&mut self, thing: impl Send + Sync + 'static) {
         if let Kind::Stream { held, .. } = &mut self.0 {

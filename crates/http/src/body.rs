@@ -148,7 +148,7 @@ impl BodyError {
         }
     }
 
-    /// What the caller is told.
+    /// What the caller receives.
     pub fn description(self) -> &'static str {
         match self {
             BodyError::TooLarge => "the request body is too large",

@@ -125,11 +125,11 @@ pub struct Running {
 impl Running {
     /// Accepts no more, lets what is under way finish. Returns at once; `join` waits.
     pub fn stop(&self) {
-        // Nobody listening any more means that all workers have ended.
+        // Nobody listening any more means that all workers have finished.
         let _ = self.stop.send(true);
     }
 
-    /// Blocks until every worker has ended: bounded by the grace time once `stop` was called.
+    /// Blocks until every worker has finished: bounded by the grace time once `stop` was called.
     pub fn join(self) {
         for thread in self.threads {
             // A worker that panicked has nothing more to finish.
@@ -233,7 +233,7 @@ async fn accept<S: Serves>(
                     continue;
                 }
             },
-            // Whoever was in the queue when the end was called is still let in.
+            // A connection that was in the queue at `stop` is still accepted.
             Some(1..) => match timeout(Duration::from_millis(1), listener.accept()).await {
                 Ok(accepted) => {
                     queued = queued.map(|n| n - 1);
@@ -371,8 +371,8 @@ async fn say_https(mut stream: tokio::net::TcpStream) {
     let _ = timeout(Duration::from_secs(1), said).await;
 }
 
-/// How long a connection that has not asked anything yet is kept after `stop`: whoever was let in a
-/// moment before does not know that the end was called.
+/// How long a connection that has not asked anything yet is kept after `stop`: one that was
+/// accepted a moment before does not know that the end was called.
 const FIRST_REQUEST: Duration = Duration::from_millis(500);
 
 /// How many requests of a connection are under way, and how many there ever were.

@@ -1,9 +1,9 @@
 //! What a panic does.
 //!
 //! A panic is a fault of the program. Where a request causes it, that request is answered with 500
-//! and the process goes on, for otherwise one request of anybody's would end everybody else's. What
-//! a handler shares is whole at every step: once-only state is one statement in the store, and what
-//! is in memory is swapped as a whole, so nothing is left half done. A panic anywhere else (a
+//! and the process continues, for otherwise one request of anybody's would end everybody else's.
+//! What a handler shares is whole at every step: once-only state is one statement in the store, and
+//! what is in memory is swapped as a whole, so nothing is left half done. A panic anywhere else (a
 //! background task, a store's writer, a connection's own code) ends the process: nobody would
 //! notice that its work is no longer done, and a supervisor starts it again.
 
@@ -56,8 +56,8 @@ pub(crate) async fn caught<T>(
     .await
 }
 
-/// Lets every panic that is no handler's end the process, after the present hook has told of it. To
-/// be called once, by a program's `main`.
+/// Lets every panic that is no handler's end the process, after the present hook has reported it.
+/// To be called once, by a program's `main`.
 pub fn end_the_process_elsewhere() {
     let tell = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

@@ -17,7 +17,7 @@ pub fn body(status: StatusCode, content_type: &'static str, body: impl Into<Byte
     response
 }
 
-/// A body that goes on while somebody writes into the channel.
+/// A body that is streamed while a writer fills the channel.
 pub fn stream(content_type: &'static str, chunks: tokio::sync::mpsc::Receiver<Bytes>) -> Response {
     let mut response = http::Response::new(Answer::stream(chunks));
     response
@@ -48,7 +48,7 @@ pub fn empty(status: StatusCode) -> Response {
     response
 }
 
-/// 303 See Other: the browser goes on with GET (RFC 9700 section 4.12). A location that is no
+/// 303 See Other: the browser continues with GET (RFC 9700 section 4.12). A location that is no
 /// header value gives 500.
 pub fn redirect(location: &str) -> Response {
     let Ok(location) = HeaderValue::from_str(location) else {

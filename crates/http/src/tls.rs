@@ -99,7 +99,8 @@ impl Tls {
         })
     }
 
-    /// What rustls was told, for a listener of another kind (a mail server that a test plays).
+    /// What rustls was configured with, for a listener of another kind (a mail server that a test
+    /// plays).
     pub fn config(&self) -> &Arc<ServerConfig> {
         &self.config
     }
@@ -219,7 +220,8 @@ fn certified_key(
         return Err(TlsError::Chain);
     }
     if is_authority(&chain[0]) {
-        // RFC 5280 section 4.2.1.9; `openssl req -x509` makes such a one unless it is told not to.
+        // RFC 5280 section 4.2.1.9; `openssl req -x509` makes such a one unless an option forbids
+        // it.
         tracing::warn!(
             "the certificate of this listener is that of an authority (CA:TRUE): strict clients, the command line and gates among them, refuse it; make one with basicConstraints=critical,CA:FALSE"
         );

@@ -115,7 +115,7 @@ fn ask_page(
         let clients = &visit.context.snapshot.registry.clients;
         clients.get(&request.client_id)
     });
-    signet_pages::login::sign_up(
+    signet_pages::sign_up(
         &visit.face(),
         &signet_pages::SignUpPage {
             interaction: &visit.seal(&asking),

@@ -132,8 +132,8 @@ impl Mailer {
         })
     }
 
-    /// Sends. A file is there when this returns; SMTP goes on in the background, and its failure is
-    /// in the log. `now_ms`: Unix milliseconds, for the `Date` header.
+    /// Sends. A file is there when this returns; SMTP continues in the background, and its failure
+    /// is in the log. `now_ms`: Unix milliseconds, for the `Date` header.
     pub async fn send(&self, to: &str, content: Content<'_>, now_ms: u64) -> Result<(), MailError> {
         let to: Address = to.trim().parse().map_err(|_| MailError::To)?;
         let id = base64url::encode(&signet_crypto::random::bytes::<12>());

@@ -428,7 +428,7 @@ pub fn recover(t: &Face, interaction: &str, typed: &str, problem: Option<Notice>
     })
 }
 
-/// The same answer for every name. `back`: the sealed interaction of a login that goes on from
+/// The same answer for every name. `back`: the sealed interaction of a login that continues from
 /// here, where there is one.
 pub fn recover_sent(t: &Face, minutes: u64, back: Option<&str>) -> Html {
     Frame::own(t, t.text("account-recover-sent-heading")).render(html! {

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use crate::parts::face::{Face, Part, plain, strong};
 use crate::parts::layout::{Frame, Html};
 
-/// How it goes on.
+/// How it continues.
 #[derive(Debug, Clone, Copy)]
 pub enum Onward<'a> {
     /// To this URL.
@@ -32,7 +32,7 @@ pub struct LeavingPage<'a> {
     pub error: &'a str,
     /// What went wrong, in words; may be empty.
     pub description: &'a str,
-    /// How it goes on.
+    /// How it continues.
     pub onward: Onward<'a>,
 }
 

@@ -206,7 +206,7 @@ pub struct SelectPage<'a> {
     pub username: &'a str,
 }
 
-/// `prompt=select_account`: go on as the person of the session, or as somebody else.
+/// `prompt=select_account`: continue as the person of the session, or as somebody else.
 pub fn select_account(t: &Face, page: &SelectPage<'_>) -> Html {
     Frame {
         menu: Menu::Interaction(page.interaction),

@@ -43,7 +43,7 @@ pub fn stayed(t: &Face) -> Html {
     })
 }
 
-/// What an application is told by, of its browser's logout.
+/// How an application learns of its browser's logout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogoutFrame {
     /// What is loaded: `frontchannel_logout_uri` with `iss` and `sid`.

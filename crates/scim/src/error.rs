@@ -46,7 +46,7 @@ impl Kind {
 pub struct Error {
     /// Its type.
     pub kind: Kind,
-    /// In words, for whoever sent it.
+    /// In words, for the sender.
     pub detail: String,
 }
 

@@ -59,7 +59,7 @@ async fn change_password(context: Context) -> Response {
 async fn script(context: Context) -> Response {
     let found = context
         .param("name")
-        .and_then(|name| signet_pages::parts::script(&format!("assets/{name}")));
+        .and_then(|name| signet_pages::script(&format!("assets/{name}")));
     let Some(script) = found else {
         return nothing();
     };

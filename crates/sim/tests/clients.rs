@@ -1,4 +1,4 @@
-//! Callers who use single-use values, on any nodes, and remember what they were told.
+//! Callers who use single-use values, on any nodes, and remember their answers.
 //!
 //! What is asked goes through the server's own code: the conditions of a token request through
 //! `single_use::commit`, mailed codes through `login::one_time_code`.
@@ -116,7 +116,7 @@ pub(crate) struct Counts {
     pub(crate) unknown: u64,
 }
 
-/// One call: what it asks of which part, and what it was told of it.
+/// One call: what it asks of which part, and the answer that it got.
 type Answers = Vec<(Part, Asked, Told)>;
 
 fn grant(number: u64) -> GrantId {
@@ -634,7 +634,7 @@ impl Clients {
         Some(value)
     }
 
-    /// The generation of a family that was told last, and how its part stands.
+    /// The generation of a family that was answered last, and how its part stands.
     fn generation(&self, value: Value) -> u64 {
         let histories = lock(&self.histories);
         let events = histories.events.get(&(value.number, Part::Family));
@@ -728,7 +728,7 @@ impl Clients {
         }
     }
 
-    /// The outcome of all calls, where each value was told as one store would have told it.
+    /// The outcome of all calls, where each value's answers are those of one store.
     pub(crate) fn judge(&self) -> Result<Counts, String> {
         let histories = lock(&self.histories);
         let mut counts = Counts::default();

@@ -1,4 +1,4 @@
-//! Tasks, one after another, in time that goes on when none of them has anything to do.
+//! Tasks, one after another, in time that advances when none of them has anything to do.
 //!
 //! Tasks belong to groups, one a node and its life: a crash drops a whole group in the middle of
 //! whatever it does.
@@ -134,7 +134,7 @@ impl Clock {
         async move { answer.await.ok() }
     }
 
-    /// Drops all tasks of a group before the next task goes on.
+    /// Drops all tasks of a group before the next task runs.
     pub(crate) fn kill(&self, group: u64) {
         lock(&self.0.state).killed.push(group);
     }

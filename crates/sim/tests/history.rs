@@ -15,11 +15,11 @@ pub(crate) enum Asked {
     Current { generation: u64 },
     /// To end the family.
     End,
-    /// To write a record where there is none.
+    /// To write a record where it is missing.
     Insert { value: u64 },
     /// To replace a record that was read.
     Replace { from: u64, to: u64 },
-    /// To replace it where who is told no does not hear what is there.
+    /// To replace it where a refused caller does not learn what is there.
     Consume { from: u64, to: u64 },
     /// To read it.
     Read,
@@ -35,7 +35,7 @@ pub(crate) enum Told {
     Done,
     /// No, and what is there.
     There(Option<u64>),
-    /// No: it was used, or has ended.
+    /// No: it was used, or has expired.
     Used,
     /// No: another generation.
     Replay,
@@ -72,7 +72,7 @@ pub(crate) enum State {
 }
 
 impl State {
-    /// What may be there after a call that was told this; nothing where it cannot have been.
+    /// What may be there after a call with this answer; nothing where it cannot have been.
     fn after(self, event: &Event) -> Vec<State> {
         let Event { asked, now, .. } = *event;
         let mut possible = Vec::new();
@@ -163,7 +163,7 @@ pub(crate) fn is_linearizable(first: State, events: &[Event]) -> bool {
         if !seen.insert((done, state)) {
             return false;
         }
-        // Whoever is next began before anybody of the others had ended.
+        // The next one began before any of the others had finished.
         let ends = (0..events.len()).filter(left);
         let first_end = ends.filter_map(|place| events[place].to_us).min();
         (0..events.len()).filter(left).any(|place| {

@@ -5,7 +5,7 @@
 //! disk writes are handed in (`executor`, `world`, `disk`). Clients redeem single-use values on any
 //! node while connections are cut and messages lost, doubled and late, clocks are minutes apart or,
 //! for a moment, hours, nodes crash and lose what was not flushed, and disks are slow or full
-//! (`trouble`). What every client was told must be what one store would have told them (`history`),
+//! (`trouble`). Every client's answers must be those of one store (`history`),
 //! a revocation that was answered must be known to every node that is well (`revocations`), and at
 //! the end every node must hold the same rows. Who leads can write (`place`).
 //!

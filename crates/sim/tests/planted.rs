@@ -8,7 +8,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Planted {
     Nothing,
-    /// Some of those who come second are told that they were first.
+    /// Some of those who come second get the answer that they were first.
     DoubleRedemption,
     /// Some changes are answered, and never made.
     LostWrite,

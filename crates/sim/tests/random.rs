@@ -10,7 +10,7 @@ fn mix(z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// SplitMix64; clones go on together.
+/// SplitMix64; clones continue together.
 #[derive(Clone)]
 pub(crate) struct Random(Arc<AtomicU64>);
 

@@ -72,7 +72,7 @@ async fn live(clock: Clock, seed: u64, planted: Planted) -> Result<Outcome, Stri
         .end(again.then_some(*random.one_of(&world.numbers())))
         .await;
     if random.permille(300) {
-        // Whatever lives for minutes has ended, and is swept. Nothing is under way: a call that
+        // Whatever lives for minutes has expired, and is swept. Nothing is in progress: a call that
         // takes two hours is not among what can happen.
         world.leap(7_200);
         for node in world.numbers() {

@@ -415,7 +415,7 @@ impl World {
         !cut && !lost && !lock(&self.faults).cut.contains(&(from, to))
     }
 
-    /// Every row that a node holds, whether it has ended or not.
+    /// Every row that a node holds, expired or not.
     pub(crate) async fn rows(&self, number: u64) -> Vec<(Key, Row)> {
         let (store, group) = self.node(number).expect("runs");
         let read = async move {

@@ -52,7 +52,7 @@ fn parse(language: Language) -> Bundle {
     // Invariant: the table's tags are tags (a test parses them all).
     let mut bundle = Bundle::new_concurrent(language.tag().parse().into_iter().collect());
     // HTML has `<bdi>` for it, and in a mail's text the marks would stand between a code and
-    // whoever copies it.
+    // a reader who copies it.
     bundle.set_use_isolating(false);
     let files = SOURCES
         .iter()
@@ -88,7 +88,7 @@ impl Language {
         bundle(self).has_message(id) || bundle(Language::ENGLISH).has_message(id)
     }
 
-    /// A text whose id is put together; None where there is none.
+    /// A text whose id is put together; None if it is missing.
     pub fn find(self, id: &str) -> Option<Cow<'static, str>> {
         self.format(id, None)
     }

@@ -1,4 +1,4 @@
-//! The attestation object (section 6.5.4), and what is believed of it.
+//! The attestation object (section 6.5.4), and what is trusted of it.
 //!
 //! Nothing is asked for (`attestation: "none"`), so nothing has to be proven: the model that an
 //! authenticator says it is, is its own word. What is self-attested in the `packed` format with the
@@ -16,7 +16,7 @@ pub enum Attestation {
     None,
     /// The credential's own key signed its registration.
     Own,
-    /// A statement of another format or another key, which was not asked for and is not believed.
+    /// A statement of another format or another key, which was not asked for and is not trusted.
     Unchecked,
 }
 

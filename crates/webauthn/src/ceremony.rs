@@ -80,7 +80,7 @@ pub struct Known<'a> {
 /// What the counter says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Counter {
-    /// It went on, or the credential does not count.
+    /// It increased, or the credential does not count.
     Fine,
     /// It stood still or went back: there may be a second one of this credential (section 6.1.1).
     Cloned,

@@ -231,7 +231,7 @@ fn self_attestation_of_another_key_is_refused() {
     for at in 0..whole.len() * 8 {
         answer.attestation_object = whole.clone();
         answer.attestation_object[at / 8] ^= 1 << (at % 8);
-        // A format that nobody knows is not believed, and was not asked for.
+        // A format that nobody knows is not trusted, and was not asked for.
         if let Ok(changed) = register(&party(), &ASKED, true, &answer) {
             assert_eq!(changed.attestation, Attestation::Unchecked, "bit {at}");
         }

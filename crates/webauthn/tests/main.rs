@@ -1,4 +1,4 @@
-//! What a relying party must not believe.
+//! What a relying party must not accept.
 
 mod authenticator;
 mod ceremonies;

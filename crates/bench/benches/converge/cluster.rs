@@ -185,7 +185,7 @@ impl Cluster {
         })
     }
 
-    /// Where a node answers, and whom to believe.
+    /// Where a node answers, and whom to trust.
     pub(crate) fn target(&self, node: usize) -> Result<Target, Failure> {
         Target::new(self.nodes[node].port, self.ca.as_bytes(), None)
     }

@@ -3,10 +3,10 @@
 //!
 //! `make build && cargo bench -p signet-bench --bench converge`. For each size of a cluster: a
 //! revocation and a change of a client, again and again at one node; the time from the word (the
-//! change is durable in the store, and is told) until every other node has acknowledged that it is
-//! in effect there, as the node that was asked measures it, and the time that the caller waits.
-//! Beside them what they cannot be faster than, measured in the same run between two processes: the
-//! two signatures, their verification, and a frame of that size over TLS and back.
+//! change is durable in the store, and is announced) until every other node has acknowledged that
+//! it is in effect there, as the node that was asked measures it, and the time that the caller
+//! waits. Beside them what they cannot be faster than, measured in the same run between two
+//! processes: the two signatures, their verification, and a frame of that size over TLS and back.
 //!
 //! Then the same behind relays that hold everything back for 20 ms each way; mass revocation with
 //! gates that read the stream of revocations; and what a token costs one node of ten while the

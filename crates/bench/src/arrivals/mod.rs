@@ -56,7 +56,7 @@ pub trait Actor {
 pub enum Verdict {
     /// The operation is done, and rightly.
     Right,
-    /// Rightly so far, and the operation goes on with this request.
+    /// Rightly so far, and the operation continues with this request.
     Next(Vec<u8>),
     /// Rightly so far; what comes next is not known yet: [`Actor::waited`] is asked again and
     /// again.

@@ -1,4 +1,4 @@
-//! That the generator can be believed: against servers that stall, lie, refuse and break off.
+//! That the generator can be trusted: against servers that stall, lie, refuse and break off.
 
 use std::{
     io::{Read, Write},

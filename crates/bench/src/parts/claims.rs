@@ -96,7 +96,7 @@ async fn client(provider: &Provider) -> Result<RegisteredClient, Failure> {
     client.await
 }
 
-/// Whether a person's groups and roles are said, and a client that has none mapped is told none.
+/// Whether a person's groups and roles are said, and a client that has none mapped gets none.
 fn expect(claims: &serde_json::Value, mapped: bool) -> Result<(), Failure> {
     let holds = |claim: &str, value: &str| {
         let all = claims[claim].as_array().into_iter().flatten();

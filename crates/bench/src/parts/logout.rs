@@ -86,7 +86,7 @@ fn run(run: &mut Run) -> Result<(), Failure> {
 struct Clients {
     authority: String,
     port: u16,
-    /// The sessions of which they were told.
+    /// The sessions of which they were notified.
     told: Arc<Mutex<HashSet<String>>>,
 }
 
@@ -123,7 +123,7 @@ impl Clients {
         })
     }
 
-    /// Where an application is told.
+    /// Where an application receives its notices.
     fn uri(&self, number: usize) -> String {
         let path = if hangs(number) { "hangs" } else { "told" };
         format!("https://localhost:{}/{path}/{number}", self.port)

@@ -34,7 +34,7 @@ struct Asked {
 
 struct Mix {
     asked: Arc<Vec<Asked>>,
-    /// Of each node: the head of the caller's request, and of the stranger's.
+    /// Of each node: the head of the caller's request, and of another client's.
     hosts: Vec<String>,
     callers: [String; 2],
     issuer: String,

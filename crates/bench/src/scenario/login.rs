@@ -157,7 +157,7 @@ struct Post {
 }
 
 impl Post {
-    /// Reads what comes, in a thread of its own, until it is told to end.
+    /// Reads what comes, in a thread of its own, until it is asked to end.
     fn read(folders: Vec<PathBuf>) -> Arc<Post> {
         let post = Arc::new(Post {
             codes: Mutex::default(),

@@ -103,7 +103,7 @@ impl Scenario for Families {
 /// What an operation does.
 enum Act {
     Rotate,
-    /// A token that was rotated: refused. With the family that the connection goes on with.
+    /// A token that was rotated: refused. With the family that the connection continues with.
     Replay(Option<String>),
     /// After a replay, also the family's newest: refused.
     AfterReplay(Option<String>),
@@ -111,7 +111,7 @@ enum Act {
 }
 
 struct Rotation {
-    /// None: this connection's families have ended, and there is no fresh one.
+    /// None: this connection's families are over, and no fresh one is left.
     token: Option<String>,
     /// The one before.
     rotated: Option<String>,
@@ -133,7 +133,7 @@ impl Rotation {
         self.rotated = None;
     }
 
-    /// A family for when this connection's will have ended: taken before it is ended, or two
+    /// A family for when this connection's will be over: taken before it is ended, or two
     /// connections would count on the last one.
     fn take_family(&self) -> Option<String> {
         let mut fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
@@ -247,7 +247,7 @@ impl Actor for Rotation {
     }
 }
 
-/// The next hold's connections go on with the families of this one's.
+/// The next hold's connections continue with the families of this one's.
 impl Drop for Rotation {
     fn drop(&mut self) {
         if self.asked || !matches!(self.act, Act::Rotate) {

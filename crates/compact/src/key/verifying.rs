@@ -65,9 +65,9 @@ impl VerifyingKey {
     }
 
     /// Reads a `VerifyingKey` message, of a zero-knowledge algorithm too. The verifying key of its
-    /// proof system must be one whose SHA-256 is among `pins`: whoever made other parameters, and
-    /// kept their secrets, can prove anything. A message may name it by that hash alone: then
-    /// `find` is asked for it, and its answer is believed only if it has that hash.
+    /// proof system must be one whose SHA-256 is among `pins`: a party that made other parameters,
+    /// and kept their secrets, can prove anything. A message may name it by that hash alone: then
+    /// `find` is asked for it, and its answer is accepted only if it has that hash.
     ///
     /// # Errors
     /// As [`VerifyingKey::from_bytes`]; [`KeyError::Unpinned`] for a key that is not among `pins`,

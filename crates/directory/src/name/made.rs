@@ -1,9 +1,9 @@
 //! User names that are made for people: at the sign-up, and at their first login at a provider.
 //!
 //! Applications know people by `preferred_username`, and take a name of theirs (`admin`) for their
-//! own account. So a stranger never has the name that they ask for: it is ASCII, has a random tail,
-//! also where nobody has it, so that it does not tell who is there, and what stands before the tail
-//! is no name that means an office, a client or a group.
+//! own account. So an unauthenticated caller never has the name that they ask for: it is ASCII, has
+//! a random tail, also where nobody has it, so that it does not tell who is there, and what stands
+//! before the tail is no name that means an office, a client or a group.
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 

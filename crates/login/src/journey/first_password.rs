@@ -47,7 +47,7 @@ fn render(
     notice: Option<Notice>,
 ) -> Html {
     let policy = &visit.context.realm.people.passwords;
-    signet_pages::login::first_password(
+    signet_pages::first_password(
         &visit.face(),
         &FirstPassword {
             action: flow::ACTION,

@@ -53,7 +53,7 @@ pub(super) fn show(
 
 fn render(visit: &BrowserRequest, interaction: &Interaction, notice: Option<Notice>) -> Html {
     let terms = visit.context.snapshot.settings.sign_up.terms.as_ref();
-    signet_pages::login::accept_terms(
+    signet_pages::accept_terms(
         &visit.face(),
         &AcceptTerms {
             action: flow::ACTION,

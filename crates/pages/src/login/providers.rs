@@ -65,8 +65,8 @@ pub struct ProviderFirst<'a> {
     pub can_cancel: bool,
 }
 
-/// A new account, or a link to one that the person has and proves. It is the same whoever has an
-/// account here.
+/// A new account, or a link to one that the person has and proves. It is the same whether or not a
+/// person has an account here.
 pub fn provider_first(t: &Face, page: &ProviderFirst<'_>) -> Html {
     Frame::new(t, t.text("provider-first-title")).render(html! {
         h1 { (t.text("provider-first-title")) }

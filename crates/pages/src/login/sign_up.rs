@@ -75,7 +75,7 @@ fn back(t: &Face, sealed: Option<&str>, label: &'static str, can_cancel: bool) -
     }
 }
 
-/// The same answer for every address. `login`: the sealed state of the login that goes on from
+/// The same answer for every address. `login`: the sealed state of the login that continues from
 /// here, where there is one.
 pub fn sign_up_sent(t: &Face, minutes: u64, login: Option<&str>) -> Html {
     frame(t, "account-recover-sent-heading", login).render(html! {

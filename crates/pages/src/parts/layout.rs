@@ -165,7 +165,7 @@ pub(crate) struct Frame<'a> {
     pub script: Option<&'static str>,
     /// A password is typed here.
     pub password: bool,
-    /// Where a change of the language goes on.
+    /// Where a change of the language continues.
     pub menu: Menu<'a>,
     /// Scripts that are files of their own; not beside [`Frame::script`].
     pub files: Vec<&'static Script>,
