@@ -5,8 +5,8 @@
 
 use crate::unknown::Unknown;
 use serde::{Deserialize, Serialize};
+use signet_oauth::issued::session::Consent;
 use signet_oauth::scope::ScopeSet;
-use signet_oauth::session::Consent;
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
 
 /// Most consents of one user that are listed.

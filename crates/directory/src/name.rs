@@ -8,7 +8,7 @@ mod identifier;
 mod made;
 
 use icu_normalizer::ComposingNormalizerBorrowed;
-use signet_oauth::sign_up::folded_domain;
+use signet_oauth::people::sign_up::folded_domain;
 use signet_store::{Key, Op, Table};
 
 use crate::error::UserError;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use signet_crypto::hash::sha256;
-use signet_oauth::session::UserClaims;
+use signet_oauth::issued::session::UserClaims;
 use signet_store::{Key, Table};
 
 use crate::attributes::StoredAttribute;

@@ -131,8 +131,8 @@ impl SessionRow {
     }
 
     /// What the protocol's rules see of it.
-    pub fn facts(&self) -> signet_oauth::session::Session {
-        signet_oauth::session::Session {
+    pub fn facts(&self) -> signet_oauth::issued::session::Session {
+        signet_oauth::issued::session::Session {
             sid: self.sid.clone(),
             user_id: self.user_id.clone(),
             auth_time: self.auth_time,

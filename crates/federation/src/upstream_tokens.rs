@@ -21,7 +21,7 @@ use signet_directory::{
     Accounts, CredentialKind, CredentialName, StoredCredential, UpstreamLink, User, UserError,
 };
 use signet_jose::base64url;
-use signet_oauth::provider::Provider;
+use signet_oauth::people::provider::Provider;
 use signet_store::StoreError;
 use tokio::time::{sleep, timeout};
 

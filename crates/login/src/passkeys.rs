@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use signet_crypto::hash::sha256;
 use signet_jose::base64url;
 use signet_jose::json::Writer;
-use signet_oauth::passkeys::{PasskeySettings, UserVerification};
+use signet_oauth::people::passkeys::{PasskeySettings, UserVerification};
 use signet_oauth::settings::Settings;
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
 use signet_webauthn::{CHALLENGE_LEN, NewCredential, RelyingParty, SUPPORTED};
@@ -258,7 +258,7 @@ const KEEPERS: [(&str, &str); 14] = [
 
 /// What keeps the passkeys of a model, where that is known.
 pub fn keeper(aaguid: &[u8; 16]) -> Option<&'static str> {
-    let text = signet_oauth::passkeys::Aaguid(*aaguid).to_string();
+    let text = signet_oauth::people::passkeys::Aaguid(*aaguid).to_string();
     let row = KEEPERS.iter().find(|(known, _)| *known == text)?;
     Some(row.1)
 }
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn every_keeper_has_a_model_of_the_one_form() {
         for (model, name) in KEEPERS {
-            let parsed = signet_oauth::passkeys::Aaguid::parse(model).expect("a UUID");
+            let parsed = signet_oauth::people::passkeys::Aaguid::parse(model).expect("a UUID");
             assert_eq!(keeper(&parsed.0), Some(name));
         }
         assert_eq!(keeper(&[0; 16]), None);

@@ -5,7 +5,7 @@ use signet_directory::{
     CredentialKind, CredentialName, StoredCredential, User, UserDraft, UserError,
 };
 use signet_oauth::params::Params;
-use signet_oauth::passkeys::Aaguid;
+use signet_oauth::people::passkeys::Aaguid;
 use signet_store::StoreError;
 use signet_webauthn::{Registration, register};
 

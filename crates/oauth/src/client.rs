@@ -1,20 +1,20 @@
 //! A registered client: RFC 7591 metadata and Signet's own policy, with the wire names of its
 //! enums.
 //!
-//! A `Client` that exists passed the checks of [`crate::registration`] (or the operator's
+//! A `Client` that exists passed the checks of [`crate::client::registration`] (or the operator's
 //! configuration, which goes through the same ones). [`crate::client::json`] writes and reads its
 //! stored form.
+
 pub mod json;
 pub mod metadata;
+pub mod registration;
 
 pub use crate::settings::RefreshRotation;
 
-use crate::{
-    names::{AccessTokenFormat, wire_names},
-    redirect_uri::RedirectUri,
-    scope::ScopeSet,
-    settings::Settings,
-};
+use crate::authorize::redirect_uri::RedirectUri;
+use crate::issued::names::{AccessTokenFormat, wire_names};
+use crate::scope::ScopeSet;
+use crate::settings::Settings;
 use signet_crypto::Algorithm;
 use signet_jose::jwk::JwkSet;
 /// A registered client (RFC 7591 metadata plus Signet's policy). `revision` grows at every write
@@ -121,7 +121,7 @@ pub struct Client {
     /// RFC 8705 section 3.4
     pub tls_client_certificate_bound_access_tokens: bool,
     /// what its tokens and answers say of the person, whatever their scope
-    pub claims: Vec<crate::claim_rules::ClaimRule>,
+    pub claims: Vec<crate::people::claim_rules::ClaimRule>,
     /// what a refresh does
     pub refresh_rotation: RefreshRotation,
     /// does the person have to be asked?

@@ -5,17 +5,15 @@
 //! tokens expire soon after the command. A person logs in by a browser (code and PKCE, or a device
 //! code). Somebody may also send a password directly, with the code of an app where they have one:
 //! see [`password_login`].
-use crate::{
-    authorize::acr,
-    client::{ApplicationType, AuthMethod, Client, ConsentPolicy, GrantType},
-    decision::{AccessToken, Issue},
-    error::{ErrorCode, OAuthError},
-    redirect_uri::RedirectUri,
-    registry::{Registry, ScopeEntry},
-    request::Context,
-    scope::{self, ScopeSet},
-    target,
-};
+use crate::authorize::acr;
+use crate::authorize::redirect_uri::RedirectUri;
+use crate::client::{ApplicationType, AuthMethod, Client, ConsentPolicy, GrantType};
+use crate::error::{ErrorCode, OAuthError};
+use crate::registry::{Registry, ScopeEntry};
+use crate::request::Context;
+use crate::scope::{self, ScopeSet};
+use crate::token::decision::{AccessToken, Issue};
+use crate::token::target;
 use std::sync::Arc;
 
 /// The built-in client's id.

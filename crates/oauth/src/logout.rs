@@ -3,16 +3,14 @@
 //! A link anywhere may lead to `/logout`, so nobody is logged out by it alone: only an ID token of
 //! the very session ends it without a question. A redirect afterwards goes to a registered URI,
 //! exactly, or nowhere.
-use crate::{
-    authorize::{IdTokenHint, verify_id_token_hint, with_query},
-    client::Client,
-    error::OAuthError,
-    params::Params,
-    registry::Registry,
-    request::IssuerKeys,
-    session::Session,
-    settings::Settings,
-};
+use crate::authorize::{IdTokenHint, verify_id_token_hint, with_query};
+use crate::client::Client;
+use crate::error::OAuthError;
+use crate::issued::session::Session;
+use crate::params::Params;
+use crate::registry::Registry;
+use crate::request::IssuerKeys;
+use crate::settings::Settings;
 use std::sync::Arc;
 
 /// What a logout request comes to.
@@ -115,7 +113,8 @@ fn client<'r>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{redirect_uri::RedirectUri, testing};
+    use crate::authorize::redirect_uri::RedirectUri;
+    use crate::testing;
     use signet_crypto::{Algorithm, SigningKey, VerifyingKey};
     use signet_jose::jwt::{JwtSigner, Typ};
 

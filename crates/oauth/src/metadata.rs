@@ -3,17 +3,15 @@
 //! is not in a table is not advertised, and what is in one is (known fault A16).
 //!
 //! One document serves both well-known paths: their members never disagree.
-use crate::{
-    agent_grants::{CHAIN_TYPE, DETAILS_TYPE},
-    authorize::{PROMPT_VALUES, RESPONSE_MODES, acr},
-    client::AuthMethod,
-    client_auth::METHODS,
-    endpoint::{ENDPOINTS, EndpointId},
-    grant::{GRANTS, SUBJECT_TOKEN_TYPES},
-    registry::Registry,
-    settings::Settings,
-    userinfo,
-};
+use crate::authorize::{PROMPT_VALUES, RESPONSE_MODES, acr};
+use crate::client::AuthMethod;
+use crate::endpoint::{ENDPOINTS, EndpointId};
+use crate::issued::agent_grants::{CHAIN_TYPE, DETAILS_TYPE};
+use crate::people::userinfo;
+use crate::registry::Registry;
+use crate::settings::Settings;
+use crate::token::client_auth::METHODS;
+use crate::token::grant::{GRANTS, SUBJECT_TOKEN_TYPES};
 use signet_crypto::Algorithm;
 use signet_jose::json::Writer;
 

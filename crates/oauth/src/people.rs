@@ -9,6 +9,15 @@
 //! Groups are a forest: a group has one parent at the most, and whoever is in a group is in its
 //! parent. Whoever changes them keeps them without a circle; whoever walks them is bounded all the
 //! same, for records of one moment may come to a node one after another.
+
+pub mod access_rules;
+pub mod claim_rules;
+pub mod mapped_claims;
+pub mod passkeys;
+pub mod provider;
+pub mod sign_up;
+pub mod standard_claims;
+pub mod userinfo;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -148,7 +157,7 @@ pub enum AttributeType {
     /// Several lines.
     List,
 }
-crate::names::wire_names!(AttributeType { String = "string", Number = "number", Boolean = "boolean", List = "list" });
+crate::issued::names::wire_names!(AttributeType { String = "string", Number = "number", Boolean = "boolean", List = "list" });
 
 /// Who may do something with an attribute. Each includes those after it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -160,7 +169,7 @@ pub enum Who {
     /// Nobody here: the directory that the person comes from gives it.
     Nobody,
 }
-crate::names::wire_names!(Who { Person = "person", Administrator = "administrator", Nobody = "nobody" });
+crate::issued::names::wire_names!(Who { Person = "person", Administrator = "administrator", Nobody = "nobody" });
 
 /// An attribute of people, as the schema has it.
 #[derive(Clone, Debug, PartialEq, Eq)]

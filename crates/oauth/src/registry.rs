@@ -5,15 +5,13 @@ mod shared_map;
 pub use records::{Change, ClientTally, Counted, Records, ResourceTally};
 pub use shared_map::SharedMap;
 
-use crate::{
-    access_rules::{Access, Mode, Rules},
-    claim_rules::{self, ClaimRule},
-    client::Client,
-    names::AccessTokenFormat,
-    people::People,
-    provider::Providers,
-    scope::ScopeSet,
-};
+use crate::client::Client;
+use crate::issued::names::AccessTokenFormat;
+use crate::people::People;
+use crate::people::access_rules::{Access, Mode, Rules};
+use crate::people::claim_rules::{self, ClaimRule};
+use crate::people::provider::Providers;
+use crate::scope::ScopeSet;
 use std::sync::Arc;
 
 /// The scope that gives the names of a person's groups.

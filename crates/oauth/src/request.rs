@@ -1,8 +1,9 @@
 //! What a decision may look at: one snapshot, one moment, one request.
-use crate::{
-    decision::Revocations, error::OAuthError, params::Params, registry::Registry,
-    settings::Settings,
-};
+use crate::error::OAuthError;
+use crate::params::Params;
+use crate::registry::Registry;
+use crate::settings::Settings;
+use crate::token::decision::Revocations;
 use signet_crypto::{Algorithm, VerifyingKey, certificate::ClientCertificate, seal::Keyring};
 use signet_jose::jwt::JwtSigner;
 

@@ -2,16 +2,14 @@
 //!
 //! Every lifetime is in seconds. [`Settings::new`] gives the defaults, [`Settings::validate`] says
 //! what cannot be served; nothing that did not pass it should become a snapshot.
-use crate::acr;
-use crate::{
-    access_rules::Mode,
-    endpoint::{EndpointId, split_issuer},
-    names::wire_names,
-    passkeys::PasskeySettings,
-    scope::ScopeSet,
-    sign_up::SignUpSettings,
-    uri::Uri,
-};
+use crate::authorize::acr;
+use crate::endpoint::{EndpointId, split_issuer};
+use crate::issued::names::wire_names;
+use crate::people::access_rules::Mode;
+use crate::people::passkeys::PasskeySettings;
+use crate::people::sign_up::SignUpSettings;
+use crate::scope::ScopeSet;
+use crate::uri::Uri;
 use signet_agent::AgentId;
 use signet_crypto::Algorithm;
 

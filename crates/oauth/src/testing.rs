@@ -1,12 +1,10 @@
 //! Fixtures of this crate's tests.
 use crate::id::CodeId;
 use crate::id::GrantId;
-use crate::{
-    decision::{RevocationQuery, Revocations, Unavailable},
-    request::IssuerKeys,
-    scope::ScopeSet,
-    sealed::*,
-};
+use crate::issued::sealed::*;
+use crate::request::IssuerKeys;
+use crate::scope::ScopeSet;
+use crate::token::decision::{RevocationQuery, Revocations, Unavailable};
 use signet_crypto::{
     VerifyingKey,
     seal::{Keyring, SealingKey},

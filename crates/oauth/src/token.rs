@@ -8,18 +8,24 @@
 //!
 //! The caller then commits the decision's `once` conditions in their order, signs, and answers. A
 //! grant with state of its own says in its row what it needs, and finds it in [`LookedUp`].
-use crate::{
-    access_token::TokenLookup,
-    agent_grants::{self, PresentedChain},
-    client::Client,
-    client_auth::{self, Authenticated, ClientKeys, Credentials},
-    decision::Decision,
-    device_authorization::StoredDevice,
-    dpop_policy,
-    error::{ErrorCode, OAuthError},
-    grant::{GRANTS, Grant, GrantRequest, Needs, UpstreamExchange, decide_upstream},
-    request::{Context, Request},
-};
+
+pub mod client_auth;
+pub mod decision;
+pub mod device_authorization;
+pub mod dpop_policy;
+pub mod grant;
+pub mod introspect;
+pub mod revoke;
+pub mod target;
+use crate::client::Client;
+use crate::error::{ErrorCode, OAuthError};
+use crate::issued::access_token::TokenLookup;
+use crate::issued::agent_grants::{self, PresentedChain};
+use crate::request::{Context, Request};
+use crate::token::client_auth::{Authenticated, ClientKeys, Credentials};
+use crate::token::decision::Decision;
+use crate::token::device_authorization::StoredDevice;
+use crate::token::grant::{GRANTS, Grant, GrantRequest, Needs, UpstreamExchange, decide_upstream};
 
 /// What the caller looked up beforehand.
 #[derive(Clone, Copy, Default)]
@@ -89,7 +95,7 @@ pub fn begin(
 }
 
 /// Decides a token request that [`begin`] let in. `lookup`: what subject and actor tokens are
-/// worth; the context itself, or a memory before it that keeps what [`crate::access_token::verify`]
+/// worth; the context itself, or a memory before it that keeps what [`crate::issued::access_token::verify`]
 /// gave.
 ///
 /// # Errors
@@ -132,7 +138,7 @@ pub fn decide_begun(
     Ok(decision)
 }
 
-/// Decides an exchange for a provider's token ([`crate::grant::is_upstream`]), of a request that
+/// Decides an exchange for a provider's token ([`crate::token::grant::is_upstream`]), of a request that
 /// [`begin`] let in; in the place of [`decide_begun`]. `lookup` as there.
 ///
 /// # Errors

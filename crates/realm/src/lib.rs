@@ -2,8 +2,7 @@
 //!
 //! - [`state`]: the process (`Host`), the issuer that a request is for (`Realm`), and the immutable
 //!   view that a request works with (`Snapshot`).
-//! - [`records::registry`], [`records::groups`], [`records::providers`], [`records::declared`]: who may change which records, and how a
-//!   change is committed and comes into effect.
+//! - [`records`]: who may change which records, and how a change is committed and comes into effect.
 //! - [`single_use`]: what may happen once, as changes of the store.
 //! - [`terminate`]: what ends with a session, a grant, an account or an agent, and in which order.
 //! - [`agents`]: identities that people bound, the delegations that were issued under them, and how
@@ -12,9 +11,9 @@
 //! - [`outbound`]: the only place that opens connections on a client's word.
 //! - [`nodes`], [`streams`]: the other nodes, and who follows this one.
 //!
-//! It knows no request, no page and no protocol endpoint: whoever serves the realm hands in who
-//! asks. What rests sealed in rows that are written above is sealed again by a list that is handed
-//! in ([`rewrap`]).
+//! It knows no request, no page and no protocol endpoint: the caller that serves the realm says who
+//! asks. Sealed values in rows that upper crates write are sealed again by a list that is handed in
+//! ([`rewrap`]).
 #![forbid(unsafe_code)]
 
 pub mod agents;

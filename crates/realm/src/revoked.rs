@@ -1,6 +1,6 @@
 //! Asking whether something is revoked: the store's index, as the rules see it.
 use crate::state::{Claim, Realm};
-use signet_oauth::decision::{RevocationQuery, Revocations, Unavailable};
+use signet_oauth::token::decision::{RevocationQuery, Revocations, Unavailable};
 use signet_store::RevocationIndex;
 
 /// The index as the rules see it.

@@ -8,10 +8,8 @@
 //! for every use. Each entry counts for the key set that verified it, and no other: not for a new
 //! set, one without a withdrawn key perhaps, nor for another realm's. So the realms of a process
 //! share one memory, and its bounds.
-use signet_oauth::{
-    access_token::{self, TokenLookup, TokenState, VerifiedAccessToken},
-    request,
-};
+use signet_oauth::issued::access_token::{self, TokenLookup, TokenState, VerifiedAccessToken};
+use signet_oauth::request;
 use signet_registry::keys::KeySet;
 use signet_verify::cache::{Kept, TokenCache};
 use std::sync::{Arc, Weak};

@@ -11,14 +11,12 @@
 use std::sync::Arc;
 
 use signet_cluster::{crdt::Record, entry::Entry};
-use signet_oauth::{
-    access_rules::AccessRule,
-    client::Client,
-    people::{Attribute, Group, Role},
-    provider::Provider,
-    registry::{Registry, Resource, ScopeEntry},
-    settings::Settings,
-};
+use signet_oauth::client::Client;
+use signet_oauth::people::access_rules::AccessRule;
+use signet_oauth::people::provider::Provider;
+use signet_oauth::people::{Attribute, Group, Role};
+use signet_oauth::registry::{Registry, Resource, ScopeEntry};
+use signet_oauth::settings::Settings;
 
 use crate::{fields, kinds::RecordKind, people, providers, records, rules};
 
@@ -315,7 +313,7 @@ mod tests {
             name: "read".into(),
             description: "Read".into(),
             published: true,
-            claims: signet_oauth::claim_rules::groups(),
+            claims: signet_oauth::people::claim_rules::groups(),
         });
         let group = people::write_group(&Group {
             id: "g".into(),
@@ -333,7 +331,7 @@ mod tests {
             revision: 1,
         });
         let attribute = people::write_attribute(&Attribute::new("level"));
-        let rule = AccessRule::new("closed", signet_oauth::access_rules::Effect::Deny);
+        let rule = AccessRule::new("closed", signet_oauth::people::access_rules::Effect::Deny);
         let rule = rules::write_rule(&rule);
         let provider = providers::write(&Provider::new("corp", "https://id.example"));
         let of = [

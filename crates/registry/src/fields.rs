@@ -208,11 +208,9 @@ pub fn read(state: &Record, kind: RecordKind) -> Result<Option<Vec<u8>>, Unreada
 mod tests {
     use super::*;
     use signet_cluster::NodeId;
-    use signet_oauth::{
-        client::{Client, ClientSecret},
-        redirect_uri::RedirectUri,
-        scope::ScopeSet,
-    };
+    use signet_oauth::authorize::redirect_uri::RedirectUri;
+    use signet_oauth::client::{Client, ClientSecret};
+    use signet_oauth::scope::ScopeSet;
 
     fn stamp(ms: u64, node: &str) -> Stamp {
         Stamp {

@@ -6,10 +6,8 @@
 //! more of them than may be) is decided by one atomic change.
 use crate::{kinds::RecordKind, rules};
 use serde::{Deserialize, Serialize};
-use signet_oauth::{
-    access_rules::Rules,
-    people::{Attribute, AttributeType, Group, People, Role, Who},
-};
+use signet_oauth::people::access_rules::Rules;
+use signet_oauth::people::{Attribute, AttributeType, Group, People, Role, Who};
 use signet_store::{Key, Row, Store, StoreError, Table};
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! Identity providers: their rows in the store, listed in a partition of [`Table::Setting`].
-use signet_oauth::provider::{Provider, Providers};
+use signet_oauth::people::provider::{Provider, Providers};
 use signet_store::{Key, Store, StoreError, Table};
 use std::sync::Arc;
 

@@ -3,12 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use signet_crypto::Algorithm;
-use signet_oauth::{
-    claim_rules::{self, ClaimRule, TableOf},
-    format::AccessTokenFormat,
-    registry::{Registry, Resource, ScopeEntry},
-    scope::ScopeSet,
-};
+use signet_oauth::issued::format::AccessTokenFormat;
+use signet_oauth::people::claim_rules::{self, ClaimRule, TableOf};
+use signet_oauth::registry::{Registry, Resource, ScopeEntry};
+use signet_oauth::scope::ScopeSet;
 
 /// The record of a resource server.
 pub fn write_resource(resource: &Resource) -> Vec<u8> {

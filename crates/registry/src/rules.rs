@@ -1,10 +1,10 @@
 //! Access rules as they are written: at rest, in the admin API and in the configuration.
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use signet_oauth::{
-    access_rules::{AccessRule, Day, Effect, Except, Network, Who, Window, moment, moment_text},
-    authorize::acr,
-    people::Fault,
+use signet_oauth::authorize::acr;
+use signet_oauth::people::Fault;
+use signet_oauth::people::access_rules::{
+    AccessRule, Day, Effect, Except, Network, Who, Window, moment, moment_text,
 };
 use std::collections::BTreeMap;
 

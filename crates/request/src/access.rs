@@ -14,16 +14,13 @@ pub use sought::{Sought, classes};
 use crate::http::Context;
 use signet_audit::Event;
 use signet_directory::User;
-use signet_oauth::{
-    access_rules::{Access, Origin, Question},
-    authorize::{ClaimsRequest, Entry, acr},
-    client::{Client, GrantType},
-    decision::{Decision, Issue},
-    error::{ErrorCode, OAuthError},
-    people::Holdings,
-    scope::ScopeSet,
-    userinfo,
-};
+use signet_oauth::authorize::{ClaimsRequest, Entry, acr};
+use signet_oauth::client::{Client, GrantType};
+use signet_oauth::error::{ErrorCode, OAuthError};
+use signet_oauth::people::access_rules::{Access, Origin, Question};
+use signet_oauth::people::{Holdings, userinfo};
+use signet_oauth::scope::ScopeSet;
+use signet_oauth::token::decision::{Decision, Issue};
 use signet_realm::state::Snapshot;
 use std::net::IpAddr;
 

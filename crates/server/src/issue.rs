@@ -3,17 +3,15 @@
 use signet_crypto::Algorithm;
 use signet_directory::User;
 use signet_jose::jwt::{JwtSigner, Typ};
+use signet_oauth::authorize::ClaimsRequest;
+use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::id::Jti;
-use signet_oauth::{
-    authorize::ClaimsRequest,
-    claim_rules::Target,
-    decision::{AccessToken, Issue, Refresh},
-    error::{ErrorCode, OAuthError},
-    format::Stamp,
-    issue::{write_id_token, write_token_response},
-    mapped_claims::{About, Mapped, Room, mapped},
-    session::UserClaims,
-};
+use signet_oauth::issued::format::Stamp;
+use signet_oauth::issued::issue::{write_id_token, write_token_response};
+use signet_oauth::issued::session::UserClaims;
+use signet_oauth::people::claim_rules::Target;
+use signet_oauth::people::mapped_claims::{About, Mapped, Room, mapped};
+use signet_oauth::token::decision::{AccessToken, Issue, Refresh};
 use signet_request::access::Leave;
 use signet_request::http::Context;
 use std::sync::Arc;

@@ -11,10 +11,8 @@ use crate::common::{
 };
 use crate::people_claims::{Code, Operator};
 use serde_json::{Value, json};
-use signet_oauth::{
-    access_rules::{AccessRule, Effect, Mode},
-    client::ConsentPolicy,
-};
+use signet_oauth::client::ConsentPolicy;
+use signet_oauth::people::access_rules::{AccessRule, Effect, Mode};
 use std::sync::Arc;
 
 const EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";

@@ -5,11 +5,9 @@ use crate::common::{
     browser::{Browser, Page, with},
     people::{Mail, PASSWORD, add_user, request, start},
 };
+use signet_oauth::authorize::redirect_uri::RedirectUri;
 use signet_oauth::id::DeviceId;
-use signet_oauth::{
-    device_authorization::{DeviceRecord, DeviceState},
-    redirect_uri::RedirectUri,
-};
+use signet_oauth::token::device_authorization::{DeviceRecord, DeviceState};
 use signet_request::cookie::Cookie;
 use signet_store::{Change, Key, Op, Table};
 
@@ -177,7 +175,7 @@ fn there_sid(server: &Server, browser: &mut Browser<'_>) -> String {
         browser.press(&page, "allow", &[])
     };
     let code = page.param("code").unwrap();
-    signet_oauth::sealed::AuthorizationCode::open(&server.realm.keyring(), &code)
+    signet_oauth::issued::sealed::AuthorizationCode::open(&server.realm.keyring(), &code)
         .unwrap()
         .sid
 }

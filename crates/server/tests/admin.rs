@@ -10,8 +10,9 @@ use signet_jose::{
     base64url, dpop,
     jwt::{JwtSigner, Typ},
 };
+use signet_oauth::client::Client;
 use signet_oauth::id::{CodeId, GrantId};
-use signet_oauth::{client::Client, sealed::AuthorizationCode};
+use signet_oauth::issued::sealed::AuthorizationCode;
 use signet_registry::keys;
 use std::sync::Arc;
 

@@ -209,7 +209,7 @@ fn of_many_racing_requests_with_one_assertion_one_succeeds() {
 fn client_secret_jwt_signs_with_the_secret() {
     // The sealed secret needs the server's own keyring, so the record is made after the start.
     let server = Server::start(Setup::default());
-    let secret = signet_oauth::registration::client_secret(
+    let secret = signet_oauth::client::registration::client_secret(
         AuthMethod::ClientSecretJwt,
         SECRET,
         "hmac",

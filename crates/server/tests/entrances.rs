@@ -15,15 +15,13 @@ use crate::providers::{Pair, verify_email, write};
 use serde_json::{Value, json};
 use signet_crypto::password::hash;
 use signet_directory::{Deletion, User, UserDraft};
-use signet_oauth::{
-    access_rules::{AccessRule, Effect},
-    authorize::acr,
-    claim_rules::{self, TableOf},
-    client::{Client, ConsentPolicy},
-    command_line,
-    provider::Provider,
-    sign_up::Terms,
-};
+use signet_oauth::authorize::acr;
+use signet_oauth::client::{Client, ConsentPolicy};
+use signet_oauth::command_line;
+use signet_oauth::people::access_rules::{AccessRule, Effect};
+use signet_oauth::people::claim_rules::{self, TableOf};
+use signet_oauth::people::provider::Provider;
+use signet_oauth::people::sign_up::Terms;
 use signet_request::access::{Entrance, Rule};
 use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
 
@@ -436,7 +434,7 @@ fn an_administrators_password_opens_nothing_where_an_access_rule_denies() {
     assert_eq!(list(&token, "192.0.2.7"), 200);
     assert_eq!(list(&token, "198.51.100.7"), 403);
     server.configure(|settings, declared| {
-        settings.access = signet_oauth::access_rules::Mode::Deny;
+        settings.access = signet_oauth::people::access_rules::Mode::Deny;
         declared.rules = Arc::default();
     });
     from("192.0.2.7").expect_error(400, "access_denied");
@@ -697,7 +695,7 @@ fn a_value_that_a_person_writes_opens_no_access_rule() {
     let schema = json!({"read": "person", "write": "person"});
     operator.put("/attributes/department", schema, 201);
     server.configure(|settings, declared| {
-        settings.access = signet_oauth::access_rules::Mode::Deny;
+        settings.access = signet_oauth::people::access_rules::Mode::Deny;
         let mut finance = AccessRule::new("finance", Effect::Allow);
         finance.attributes = [("department".to_owned(), vec!["Finance".to_owned()])].into();
         let mut of_operator = AccessRule::new("operator", Effect::Allow);

@@ -10,10 +10,12 @@ use crate::common::{
 use signet_directory::{CredentialKind, NewUser, User};
 use signet_jose::base64url;
 use signet_login::journey::totp;
-use signet_oauth::{
-    authorize::acr, client::ConsentPolicy, passkeys::UserVerification, provider::Provider,
-    sealed::AuthorizationCode, settings::StepUp,
-};
+use signet_oauth::authorize::acr;
+use signet_oauth::client::ConsentPolicy;
+use signet_oauth::issued::sealed::AuthorizationCode;
+use signet_oauth::people::passkeys::UserVerification;
+use signet_oauth::people::provider::Provider;
+use signet_oauth::settings::StepUp;
 use signet_request::cookie::Cookie;
 
 const CALLBACK: &str = "https://client.example/cb?";

@@ -18,7 +18,7 @@ fn server(mail: &Mail) -> Server {
         setup.settings.registration.open = true;
         let web = &mut setup.clients[0];
         web.post_logout_redirect_uris =
-            vec![signet_oauth::redirect_uri::RedirectUri::parse(BYE, false).unwrap()];
+            vec![signet_oauth::authorize::redirect_uri::RedirectUri::parse(BYE, false).unwrap()];
         web.client_uri = Some("https://client.example/about".into());
         web.policy_uri = Some("https://client.example/privacy".into());
         web.tos_uri = Some("https://client.example/terms".into());

@@ -5,7 +5,8 @@ use crate::common::{
     client::Call,
     people::{Mail, PASSWORD, add_user, parameters, request, start},
 };
-use signet_oauth::{client::ConsentPolicy, sealed::AuthorizationCode};
+use signet_oauth::client::ConsentPolicy;
+use signet_oauth::issued::sealed::AuthorizationCode;
 
 const CALLBACK: &str = "https://client.example/cb?";
 use signet_request::cookie::Cookie;

@@ -4,7 +4,8 @@ use crate::common::{
     browser::{Browser, Page},
     people::{Mail, PASSWORD, add_user, request, start},
 };
-use signet_oauth::{client::ConsentPolicy, sealed::AuthorizationCode};
+use signet_oauth::client::ConsentPolicy;
+use signet_oauth::issued::sealed::AuthorizationCode;
 
 const CALLBACK: &str = "https://client.example/cb?";
 

@@ -7,10 +7,11 @@ use crate::common::{
     totp::{App, between},
 };
 use signet_login::journey::totp;
-use signet_oauth::{
-    authorize::acr, client::ConsentPolicy, people::Group, sealed::AuthorizationCode,
-    settings::StepUp,
-};
+use signet_oauth::authorize::acr;
+use signet_oauth::client::ConsentPolicy;
+use signet_oauth::issued::sealed::AuthorizationCode;
+use signet_oauth::people::Group;
+use signet_oauth::settings::StepUp;
 use std::sync::Arc;
 
 const CALLBACK: &str = "https://client.example/cb?";

@@ -17,10 +17,8 @@ use crate::common::{
     people::{Mail, parameters, request, start},
 };
 use signet_jose::base64url;
-use signet_oauth::{
-    client::Client,
-    provider::{Provider, ProviderAuth},
-};
+use signet_oauth::client::Client;
+use signet_oauth::people::provider::{Provider, ProviderAuth};
 use signet_realm::outbound::{LOGO_LIFETIME, LOGO_RETRY, MAX_LOGO_BYTES};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n a picture";

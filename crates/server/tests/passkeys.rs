@@ -10,8 +10,10 @@ use crate::common::{
 use signet_directory::passwords::PasswordOptions;
 use signet_directory::{CredentialKind, User};
 use signet_jose::base64url;
-use signet_oauth::passkeys::{Aaguid, UserVerification};
-use signet_oauth::{authorize::acr, client::ConsentPolicy, sealed::AuthorizationCode};
+use signet_oauth::authorize::acr;
+use signet_oauth::client::ConsentPolicy;
+use signet_oauth::issued::sealed::AuthorizationCode;
+use signet_oauth::people::passkeys::{Aaguid, UserVerification};
 
 const CALLBACK: &str = "https://client.example/cb?";
 const WRONG: &str = "This passkey was not accepted";

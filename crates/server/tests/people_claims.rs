@@ -11,10 +11,10 @@ use crate::common::{
 };
 use http::Method;
 use serde_json::{Value, json};
-use signet_oauth::{
-    client::ConsentPolicy, format::AccessTokenFormat, mapped_claims::OMITTED,
-    people::MAX_GROUP_DEPTH,
-};
+use signet_oauth::client::ConsentPolicy;
+use signet_oauth::issued::format::AccessTokenFormat;
+use signet_oauth::people::MAX_GROUP_DEPTH;
+use signet_oauth::people::mapped_claims::OMITTED;
 
 const API: &str = "https://api.example";
 
@@ -307,7 +307,7 @@ pub fn each_table_gives_its_claims_where_it_says() {
         201,
     );
 
-    let redeemed = |change: &dyn Fn(&mut signet_oauth::sealed::AuthorizationCode)| {
+    let redeemed = |change: &dyn Fn(&mut signet_oauth::issued::sealed::AuthorizationCode)| {
         let mut content = code_content(&server, &id, &user);
         content.scope = scope("openid work");
         change(&mut content);

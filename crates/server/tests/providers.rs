@@ -19,10 +19,10 @@ use signet_jose::{
     jwk::{Jwk, JwkSet},
     jwt::{JwtSigner, Typ, half_hash},
 };
-use signet_oauth::{
-    client::{AuthMethod, Client},
-    provider::{AnswerBy, ClaimRow, GroupRow, Preset, Provider, ProviderAuth},
-    redirect_uri::RedirectUri,
+use signet_oauth::authorize::redirect_uri::RedirectUri;
+use signet_oauth::client::{AuthMethod, Client};
+use signet_oauth::people::provider::{
+    AnswerBy, ClaimRow, GroupRow, Preset, Provider, ProviderAuth,
 };
 use signet_realm::records::groups::GroupDraft;
 use signet_realm::records::providers::seal_secret;

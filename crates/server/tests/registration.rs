@@ -7,10 +7,8 @@ use crate::common::{
 };
 use http::Method;
 use serde_json::json;
-use signet_oauth::{
-    client::{AuthMethod, Client, GrantType},
-    format::AccessTokenFormat,
-};
+use signet_oauth::client::{AuthMethod, Client, GrantType};
+use signet_oauth::issued::format::AccessTokenFormat;
 use signet_realm::budgets::{Act, TABLE};
 use std::{
     sync::atomic::{AtomicBool, Ordering::SeqCst},

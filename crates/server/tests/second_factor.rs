@@ -10,7 +10,9 @@ use crate::common::{
 use signet_directory::passwords::PasswordOptions;
 use signet_directory::{CredentialKind, CredentialName, User};
 use signet_login::journey::{recovery_code, remembered, totp};
-use signet_oauth::{authorize::acr, client::ConsentPolicy, sealed::AuthorizationCode};
+use signet_oauth::authorize::acr;
+use signet_oauth::client::ConsentPolicy;
+use signet_oauth::issued::sealed::AuthorizationCode;
 use signet_store::Table;
 
 const CALLBACK: &str = "https://client.example/cb?";

@@ -5,7 +5,8 @@ use crate::common::{
     client::{Call, Reply},
     people::{Mail, PASSWORD, VERIFIER, request, start},
 };
-use signet_oauth::{client::GrantType, redirect_uri::RedirectUri};
+use signet_oauth::authorize::redirect_uri::RedirectUri;
+use signet_oauth::client::GrantType;
 
 const CALLBACK: &str = "https://client.example/cb";
 

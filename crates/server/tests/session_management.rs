@@ -7,7 +7,9 @@ use crate::common::{
     client::Call,
     people::{Mail, PASSWORD, request, start},
 };
-use signet_oauth::{client::ConsentPolicy, redirect_uri::RedirectUri, session_state::hashed};
+use signet_oauth::authorize::redirect_uri::RedirectUri;
+use signet_oauth::authorize::session_state::hashed;
+use signet_oauth::client::ConsentPolicy;
 use signet_request::browser_state;
 use signet_request::cookie::Cookie;
 

@@ -16,12 +16,10 @@ use signet_admin::sealing::rotate_sealing_key;
 use signet_cluster::spread::Believe;
 use signet_crypto::Algorithm;
 use signet_directory::passwords::PasswordOptions;
-use signet_oauth::{
-    client::{AuthMethod, ConsentPolicy},
-    endpoint::{ENDPOINTS, EndpointId, Method},
-    id::GrantId,
-    redirect_uri::RedirectUri,
-};
+use signet_oauth::authorize::redirect_uri::RedirectUri;
+use signet_oauth::client::{AuthMethod, ConsentPolicy};
+use signet_oauth::endpoint::{ENDPOINTS, EndpointId, Method};
+use signet_oauth::id::GrantId;
 use signet_realm::records::registry::RegistryError;
 use signet_realm::state::Claim;
 use signet_realm::tasks::{maintain_keys, sweep_once};

@@ -9,10 +9,8 @@ use crate::common::{
 };
 use http::Method;
 use serde_json::{Value, json};
-use signet_oauth::{
-    client::Client,
-    sign_up::{SignUpSettings, Terms},
-};
+use signet_oauth::client::Client;
+use signet_oauth::people::sign_up::{SignUpSettings, Terms};
 use std::sync::Arc;
 
 const CALLBACK: &str = "https://client.example/cb";

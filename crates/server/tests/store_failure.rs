@@ -1,7 +1,7 @@
 //! A store that takes no more writes (a full disk, say): nothing that must be durable is answered
 //! as done, what needs no store goes on, and readiness says so.
 
-use signet_oauth::decision::RevocationQuery;
+use signet_oauth::token::decision::RevocationQuery;
 use signet_store::{RevocationIndex, Table};
 use std::sync::{Arc, atomic::Ordering};
 

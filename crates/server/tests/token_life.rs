@@ -521,7 +521,8 @@ fn a_verifier_without_a_challenge_is_refused() {
 
 #[test]
 pub fn a_device_gets_its_tokens_once_after_a_person_said_yes() {
-    use signet_oauth::{device_authorization::DeviceRecord, session::Session};
+    use signet_oauth::issued::session::Session;
+    use signet_oauth::token::device_authorization::DeviceRecord;
     use signet_store::{Change, Key, Op};
     let server = Server::start(Setup::default());
     let user = alice(&server);
@@ -682,10 +683,12 @@ fn what_a_removed_client_held_stays_revoked_for_as_long_as_its_own_tokens_live()
     server.pass(long);
     let index = signet_store::RevocationIndex::load(realm.store.clone(), realm.now());
     let index = crate::common::block_on(index).unwrap();
-    assert!(index.is_revoked(&signet_oauth::decision::RevocationQuery {
-        client_id: Some("long"),
-        ..signet_oauth::decision::RevocationQuery::default()
-    }));
+    assert!(
+        index.is_revoked(&signet_oauth::token::decision::RevocationQuery {
+            client_id: Some("long"),
+            ..signet_oauth::token::decision::RevocationQuery::default()
+        })
+    );
 }
 
 #[test]

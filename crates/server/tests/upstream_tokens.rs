@@ -15,10 +15,8 @@ use signet_admin::sealing::rotate_sealing_key;
 use signet_crypto::Secret;
 use signet_directory::{CredentialKind, CredentialName, passwords::PasswordOptions};
 use signet_jose::jwt::Typ;
-use signet_oauth::{
-    client::{AuthMethod, Client},
-    provider::{Protocol, Provider},
-};
+use signet_oauth::client::{AuthMethod, Client};
+use signet_oauth::people::provider::{Protocol, Provider};
 use signet_registry::keys::SealingFile;
 use signet_store::Table;
 use std::{

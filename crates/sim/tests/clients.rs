@@ -14,10 +14,8 @@ use signet_crypto::{
     seal::{Keyring, SealingKey},
 };
 use signet_login::journey::one_time_code::{self, Attempt, MailedCodeId, NewCode};
-use signet_oauth::{
-    decision::{Retry, SingleUse},
-    id::{CodeId, DeviceId, GrantId},
-};
+use signet_oauth::id::{CodeId, DeviceId, GrantId};
+use signet_oauth::token::decision::{Retry, SingleUse};
 use signet_realm::single_use::{self, Refusal, SingleUseError, family_key};
 use signet_store::{Change, Key, Op, Outcome, Row, Store, StoreError, Table};
 use std::{

@@ -8,21 +8,16 @@ use signet_crypto::{
     Secret, VerifyingKey,
     seal::{Keyring, SealingKey},
 };
-use signet_oauth::{
-    authorize::{
-        AuthorizationRequest, AuthorizeError, Facts, LookedUp, Progress, ReturnTo, Step, decide,
-        response::{self, Response},
-        validate,
-    },
-    client::{ApplicationType, AuthMethod, Client, GrantType},
-    decision::{RevocationQuery, Revocations, Unavailable},
-    params::Params,
-    redirect_uri::RedirectUri,
-    registry::{Registry, Resource},
-    request::{Context, IssuerKeys},
-    scope::ScopeSet,
-    settings::Settings,
-};
+use signet_oauth::authorize::{AuthorizationRequest, AuthorizeError, Facts, LookedUp, Progress, ReturnTo, Step, decide, validate};
+use signet_oauth::authorize::response::{self, Response};
+use signet_oauth::client::{ApplicationType, AuthMethod, Client, GrantType};
+use signet_oauth::token::decision::{RevocationQuery, Revocations, Unavailable};
+use signet_oauth::params::Params;
+use signet_oauth::authorize::redirect_uri::RedirectUri;
+use signet_oauth::registry::{Registry, Resource};
+use signet_oauth::request::{Context, IssuerKeys};
+use signet_oauth::scope::ScopeSet;
+use signet_oauth::settings::Settings;
 
 const NOW: u64 = 1_800_000_000;
 

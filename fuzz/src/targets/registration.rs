@@ -8,11 +8,9 @@ use signet_crypto::{
     seal::{Keyring, SealingKey},
 };
 use signet_jose::json::{Limits, parse_object};
-use signet_oauth::{
-    client::Client,
-    registration::{MAX_REGISTRATION_BYTES, Random, register},
-    settings::Settings,
-};
+use signet_oauth::client::Client;
+use signet_oauth::client::registration::{MAX_REGISTRATION_BYTES, Random, register};
+use signet_oauth::settings::Settings;
 
 static SERVER: LazyLock<(Settings, Keyring)> = LazyLock::new(|| {
     let mut settings = Settings::new("https://as.example");

@@ -8,7 +8,7 @@ use signet_crypto::{
     seal::{Keyring, Purpose, SealingKey},
 };
 use signet_jose::base64url;
-use signet_oauth::sealed::{AuthorizationCode, RefreshToken};
+use signet_oauth::issued::sealed::{AuthorizationCode, RefreshToken};
 
 static KEYRING: LazyLock<Keyring> = LazyLock::new(|| {
     let key = SealingKey {

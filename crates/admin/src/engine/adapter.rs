@@ -9,7 +9,7 @@ use crate::engine::problem::Problem;
 use http::{HeaderName, HeaderValue};
 use schemars::SchemaGenerator;
 use signet_audit::Action;
-use signet_oauth::dpop_policy::new_nonce;
+use signet_oauth::token::dpop_policy::new_nonce;
 use signet_request::http::{Context, Response};
 use std::pin::Pin;
 use std::sync::Arc;

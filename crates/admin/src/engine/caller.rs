@@ -5,16 +5,14 @@ use http::{HeaderName, StatusCode, header};
 use signet_directory::User;
 use signet_http::RequestId;
 use signet_jose::authorization::access_token;
-use signet_oauth::{
-    access_token::{TokenLookup, TokenState, VerifiedAccessToken},
-    client::Client,
-    decision::SingleUse,
-    dpop_policy::check_presentation,
-    error::ErrorCode,
-    params::Params,
-    request::{self, PeerCertificate, Request},
-    scope::ScopeSet,
-};
+use signet_oauth::client::Client;
+use signet_oauth::error::ErrorCode;
+use signet_oauth::issued::access_token::{TokenLookup, TokenState, VerifiedAccessToken};
+use signet_oauth::params::Params;
+use signet_oauth::request::{self, PeerCertificate, Request};
+use signet_oauth::scope::ScopeSet;
+use signet_oauth::token::decision::SingleUse;
+use signet_oauth::token::dpop_policy::check_presentation;
 use signet_realm::revoked::Index;
 use signet_realm::single_use;
 use signet_realm::state::Realm;

@@ -17,14 +17,12 @@ use signet_jose::{
     base64url,
     json::{self, Limits, Object, Value, Writer},
 };
-use signet_oauth::{
-    claim_rules::{self, TableOf},
-    client::{ApplicationType, AuthMethod, Client, ClientSecret, metadata},
-    command_line,
-    error::OAuthError,
-    redirect_uri::RedirectUri,
-    registration::client_secret,
-};
+use signet_oauth::authorize::redirect_uri::RedirectUri;
+use signet_oauth::client::registration::client_secret;
+use signet_oauth::client::{ApplicationType, AuthMethod, Client, ClientSecret, metadata};
+use signet_oauth::command_line;
+use signet_oauth::error::OAuthError;
+use signet_oauth::people::claim_rules::{self, TableOf};
 use signet_realm::records::registry::RegistryError;
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;

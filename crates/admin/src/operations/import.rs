@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use signet_directory::{
     AcceptedTerms, Imported, ImportedUser, Profile, StoredAttribute, UserError, Value, check_hash,
 };
-use signet_oauth::sign_up::MAX_TERMS_VERSION_BYTES;
+use signet_oauth::people::sign_up::MAX_TERMS_VERSION_BYTES;
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;
 use std::{collections::BTreeMap, sync::Arc};

@@ -6,13 +6,11 @@ use signet_directory::grants::GrantRow;
 use signet_directory::session::SessionRow;
 use signet_directory::{AcceptedTerms, CredentialKind, Deletion, Invitation, Profile, User, Value};
 use signet_jose::{base64url, json::Writer};
+use signet_oauth::client::metadata::{MEMBERS, Member};
 use signet_oauth::id::GrantId;
-use signet_oauth::{
-    client::metadata::{MEMBERS, Member},
-    people::{People, Who},
-    registry::{Resource, ScopeEntry},
-    session::Consent,
-};
+use signet_oauth::issued::session::Consent;
+use signet_oauth::people::{People, Who};
+use signet_oauth::registry::{Resource, ScopeEntry};
 use signet_realm::records::groups;
 use signet_registry::keys::KeyInfo;
 use std::{borrow::Cow, collections::BTreeMap};

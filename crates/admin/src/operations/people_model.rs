@@ -4,11 +4,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use signet_directory::Value;
 use signet_jose::json::Writer;
-use signet_oauth::{
-    claim_rules::{self, ClaimRule, TableOf},
-    format::AccessTokenFormat,
-    people::{Attribute, AttributeType, Group, People, Role, Who},
-};
+use signet_oauth::issued::format::AccessTokenFormat;
+use signet_oauth::people::claim_rules::{self, ClaimRule, TableOf};
+use signet_oauth::people::{Attribute, AttributeType, Group, People, Role, Who};
 use signet_realm::records::groups;
 use std::{borrow::Cow, collections::BTreeMap};
 

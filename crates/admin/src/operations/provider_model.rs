@@ -3,7 +3,7 @@ use crate::engine::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use signet_crypto::Secret;
-use signet_oauth::provider::{
+use signet_oauth::people::provider::{
     AnswerBy, ClaimRow, GroupRow, Preset, Protocol, Provider, ProviderAuth,
 };
 

@@ -11,7 +11,7 @@ use crate::operations::model::List;
 use crate::operations::provider_model::{ProviderChange, ProviderDocument};
 use schemars::JsonSchema;
 use signet_crypto::{Secret, seal::Keyring};
-use signet_oauth::provider::Provider;
+use signet_oauth::people::provider::Provider;
 use signet_realm::records::providers::{ProviderError, seal_secret};
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;

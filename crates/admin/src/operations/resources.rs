@@ -12,12 +12,10 @@ use crate::operations::model::{
 };
 use schemars::JsonSchema;
 use signet_crypto::Algorithm;
-use signet_oauth::{
-    claim_rules::TableOf,
-    format::AccessTokenFormat,
-    registry::{Resource, ScopeEntry},
-    scope::{PRIVILEGED, ScopeSet},
-};
+use signet_oauth::issued::format::AccessTokenFormat;
+use signet_oauth::people::claim_rules::TableOf;
+use signet_oauth::registry::{Resource, ScopeEntry};
+use signet_oauth::scope::{PRIVILEGED, ScopeSet};
 use signet_realm::records::registry::RegistryError;
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;

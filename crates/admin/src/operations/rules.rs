@@ -10,13 +10,11 @@ use crate::engine::right::Right::{Read, Write};
 use crate::operations::model::List;
 use schemars::JsonSchema;
 use serde::Serialize;
-use signet_oauth::{
-    access_rules::{Origin, Question, moment},
-    authorize::acr,
-    scope::ScopeSet,
-    session::UserClaims,
-    target,
-};
+use signet_oauth::authorize::acr;
+use signet_oauth::issued::session::UserClaims;
+use signet_oauth::people::access_rules::{Origin, Question, moment};
+use signet_oauth::scope::ScopeSet;
+use signet_oauth::token::target;
 use signet_realm::state::Realm;
 use signet_registry::{kinds::RecordKind, rules::RuleForm};
 use std::{net::IpAddr, sync::Arc};

@@ -12,7 +12,8 @@ use serde_json::{Map, Value, json};
 use signet_directory::{
     NewUser, PasswordOf, Profile, StoredUser, User, UserDraft, UserError, folded_email,
 };
-use signet_oauth::{access_rules::moment_text, people::People};
+use signet_oauth::people::People;
+use signet_oauth::people::access_rules::moment_text;
 use signet_scim::{Kind, filter::Filter, member, patch};
 
 /// The longest `externalId`, in bytes.

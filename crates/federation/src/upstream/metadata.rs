@@ -2,7 +2,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use signet_oauth::provider::Protocol;
+use signet_oauth::people::provider::Protocol;
 
 use super::{Asking, Trouble};
 use signet_realm::known_providers::{KeptMetadata as Kept, Metadata};

@@ -17,7 +17,7 @@ pub(crate) use refresh_token::open_refresh_token;
 pub use signet_realm::known_providers::Metadata;
 pub use token::{NotRefreshed, Tokens, challenge};
 
-use signet_oauth::provider::Provider;
+use signet_oauth::people::provider::Provider;
 use signet_verify::Refusal;
 
 use signet_realm::budgets::{Act, Caller};

@@ -1,7 +1,7 @@
 //! Who a provider says that a person is.
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use signet_oauth::provider::{Protocol, Provider};
+use signet_oauth::people::provider::{Protocol, Provider};
 
 use super::hint::seal_id_token;
 use super::refresh_token::seal_refresh_token;

@@ -2,7 +2,7 @@
 use signet_crypto::Secret;
 use signet_crypto::seal::{Keyring, Purpose};
 use signet_jose::base64url;
-use signet_oauth::provider::Provider;
+use signet_oauth::people::provider::Provider;
 
 const REFRESH_TOKEN: Purpose = Purpose::Other("provider-refresh-token-arriving");
 

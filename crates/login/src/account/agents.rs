@@ -15,7 +15,8 @@ use signet_agent::{
     proof::{Expected, Proof},
 };
 use signet_jose::base64url;
-use signet_oauth::{decision::SingleUse, params::Params};
+use signet_oauth::params::Params;
+use signet_oauth::token::decision::SingleUse;
 use signet_pages::{AgentGrantView, AgentsView, IdentityView};
 use signet_realm::agents::delegation_index::{self, Holder};
 use signet_realm::agents::statement::Authority;

@@ -5,20 +5,17 @@ use super::{
     acr,
     request::{AuthorizationRequest, Pushed},
 };
+use crate::client::{Client, ConsentPolicy};
+use crate::error::{ErrorCode, OAuthError};
 use crate::id::{CodeId, GrantId};
-use crate::{
-    access_rules::{Access, Origin, Question, Verdict},
-    claims::ClaimsRequest,
-    client::{Client, ConsentPolicy},
-    error::{ErrorCode, OAuthError},
-    people::Holdings,
-    registry::Registry,
-    scope::ScopeSet,
-    sealed::AuthorizationCode,
-    session::{Consent, Session},
-    settings::Settings,
-    userinfo,
-};
+use crate::issued::claims::ClaimsRequest;
+use crate::issued::sealed::AuthorizationCode;
+use crate::issued::session::{Consent, Session};
+use crate::people::access_rules::{Access, Origin, Question, Verdict};
+use crate::people::{Holdings, userinfo};
+use crate::registry::Registry;
+use crate::scope::ScopeSet;
+use crate::settings::Settings;
 
 /// What the decision must know of the store. The caller reads just this, and says it in
 /// [`LookedUp`].

@@ -22,18 +22,22 @@
 //!
 //! `Facts` holds only what the server itself knows (session, remembered consent, and the progress
 //! that the sealed interaction carries): no member of it is ever read from a request (known fault
-//! A1). Pushed requests ([`crate::par`]) and device authorization ([`crate::device_authorization`])
+//! A1). Pushed requests ([`crate::authorize::par`]) and device authorization ([`crate::token::device_authorization`])
 //! run the same table of checks.
-pub use crate::acr;
+
+pub mod acr;
 mod checks;
 mod decide;
 mod hint;
+pub mod par;
 mod pushed;
+pub mod redirect_uri;
 mod request;
 pub mod response;
 mod response_mode;
+pub mod session_state;
 
-pub use crate::claims::{ClaimRequest, ClaimsRequest};
+pub use crate::issued::claims::{ClaimRequest, ClaimsRequest};
 pub use checks::{AuthorizeError, ErrorReturn, MAX_REQUEST_BYTES, validate};
 pub(crate) use checks::{validate_device, validate_pushed};
 pub use decide::{

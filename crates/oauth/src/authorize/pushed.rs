@@ -1,4 +1,4 @@
-//! The `request_uri` of a pushed request (RFC 9126), as `/authorize` reads it. [`crate::par`] makes
+//! The `request_uri` of a pushed request (RFC 9126), as `/authorize` reads it. [`crate::authorize::par`] makes
 //! it.
 use super::AuthorizationRequest;
 use signet_crypto::seal::{Keyring, Purpose};

@@ -1,7 +1,7 @@
 //! A checked authorization request, and its form inside a seal (interactions and pushed requests).
 use super::response_mode::ResponseMode;
-use crate::claims::ClaimsRequest;
 use crate::id::PushedId;
+use crate::issued::claims::ClaimsRequest;
 use crate::{
     codec::{Decoder, Encoder, Undecodable},
     scope::ScopeSet,

@@ -1,17 +1,15 @@
 use crate::support::*;
+use signet_oauth::authorize::redirect_uri::RedirectUri;
+use signet_oauth::client::Client;
+use signet_oauth::error::ErrorCode;
 use signet_oauth::id::{CodeId, GrantId};
-use signet_oauth::{
-    client::Client,
-    decision::{Refresh, SingleUse},
-    error::ErrorCode,
-    redirect_uri::RedirectUri,
-    sealed::AuthorizationCode,
-};
+use signet_oauth::issued::sealed::AuthorizationCode;
+use signet_oauth::token::decision::{Refresh, SingleUse};
 
 fn try_code(
     code: &AuthorizationCode,
     form: impl FnOnce(&str) -> String,
-) -> Result<signet_oauth::decision::Decision, ErrorCode> {
+) -> Result<signet_oauth::token::decision::Decision, ErrorCode> {
     let world = World::new();
     world
         .ask_as("web", &form(&code.seal(&world.keyring).unwrap()))

@@ -1,13 +1,11 @@
 use crate::support::*;
 use signet_crypto::{Algorithm, SigningKey, certificate::ClientCertificate};
 use signet_jose::json::Writer;
-use signet_oauth::{
-    client::*,
-    client_auth::{ASSERTION_TYPE, METHODS, seal_secret},
-    decision::SingleUse,
-    error::{ErrorCode, OAuthError},
-    params,
-};
+use signet_oauth::client::*;
+use signet_oauth::error::{ErrorCode, OAuthError};
+use signet_oauth::params;
+use signet_oauth::token::client_auth::{ASSERTION_TYPE, METHODS, seal_secret};
+use signet_oauth::token::decision::SingleUse;
 
 const CC: &str = "grant_type=client_credentials";
 
@@ -408,11 +406,9 @@ fn client_secret_jwt_uses_the_sealed_secret_of_this_client() {
 
 #[test]
 fn tls_client_auth_needs_the_registered_subject_and_a_trusted_chain() {
-    use signet_oauth::{
-        client_auth::{Credentials, authenticate},
-        params::Params,
-        request::{PeerCertificate, Request},
-    };
+    use signet_oauth::params::Params;
+    use signet_oauth::request::{PeerCertificate, Request};
+    use signet_oauth::token::client_auth::{Credentials, authenticate};
     let mut world = World::new();
     world.change("web", |client| {
         client.token_endpoint_auth_method = AuthMethod::TlsClientAuth;

@@ -1,13 +1,11 @@
 use crate::support::*;
 use signet_jose::dpop::ath;
-use signet_oauth::{
-    access_token::{TokenLookup, TokenState},
-    decision::SingleUse,
-    dpop_policy::{NONCE_LIFETIME, Scheme, check_presentation, new_nonce},
-    error::ErrorCode,
-    params::Params,
-    request::{PeerCertificate, Request},
-};
+use signet_oauth::error::ErrorCode;
+use signet_oauth::issued::access_token::{TokenLookup, TokenState};
+use signet_oauth::params::Params;
+use signet_oauth::request::{PeerCertificate, Request};
+use signet_oauth::token::decision::SingleUse;
+use signet_oauth::token::dpop_policy::{NONCE_LIFETIME, Scheme, check_presentation, new_nonce};
 
 const CC: &str = "grant_type=client_credentials";
 

@@ -3,18 +3,16 @@ use crate::support::*;
 use proptest::prelude::*;
 use signet_compact::{Claim, Claims, Payload, Scopes, SigningKey, Version};
 use signet_jose::base64url;
+use signet_oauth::client::Client;
+use signet_oauth::error::ErrorCode;
 use signet_oauth::id::{GrantId, Jti};
-use signet_oauth::{
-    access_token::{TokenLookup, TokenState, VerifiedAccessToken},
-    client::Client,
-    decision::{AccessToken, ChainClaims, Decision},
-    error::ErrorCode,
-    format::{AccessTokenFormat, Stamp},
-    introspect,
-    mapped_claims::Mapped,
-    params::Params,
-    sealed::{AuthorizationCode, Confirmation},
-};
+use signet_oauth::issued::access_token::{TokenLookup, TokenState, VerifiedAccessToken};
+use signet_oauth::issued::format::{AccessTokenFormat, Stamp};
+use signet_oauth::issued::sealed::{AuthorizationCode, Confirmation};
+use signet_oauth::params::Params;
+use signet_oauth::people::mapped_claims::Mapped;
+use signet_oauth::token::decision::{AccessToken, ChainClaims, Decision};
+use signet_oauth::token::introspect;
 use std::sync::Arc;
 
 const EXCHANGE: &str = "grant_type=urn:ietf:params:oauth:grant-type:token-exchange";

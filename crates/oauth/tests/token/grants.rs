@@ -1,17 +1,15 @@
 use crate::support::*;
+use signet_oauth::client::GrantType;
+use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::id::{DeviceId, GrantId};
-use signet_oauth::{
-    client::GrantType,
-    client_auth::Credentials,
-    decision::{Decision, SingleUse},
-    device_authorization::{DeviceRecord, StoredDevice, authorize_device},
-    error::{ErrorCode, OAuthError},
-    grant::GRANTS,
-    params::Params,
-    request::Request,
-    session::Session,
-    token::{self, LookedUp},
-};
+use signet_oauth::issued::session::Session;
+use signet_oauth::params::Params;
+use signet_oauth::request::Request;
+use signet_oauth::token::client_auth::Credentials;
+use signet_oauth::token::decision::{Decision, SingleUse};
+use signet_oauth::token::device_authorization::{DeviceRecord, StoredDevice, authorize_device};
+use signet_oauth::token::grant::GRANTS;
+use signet_oauth::token::{self, LookedUp};
 
 #[test]
 fn every_grant_of_the_registry_has_its_row() {
@@ -303,7 +301,7 @@ fn a_grants_rows_are_needed_only_of_a_client_that_may_use_it() {
             .map_err(|error| error.code)
     };
     let exchange = GrantType::TokenExchange.as_str();
-    let chain = signet_oauth::agent_grants::CHAIN_TYPE;
+    let chain = signet_oauth::issued::agent_grants::CHAIN_TYPE;
     assert_eq!(needs(&world, SECRET, exchange, chain), Ok(false));
     world.settings.agents.enabled = true;
     assert_eq!(needs(&world, SECRET, exchange, chain), Ok(false));

@@ -1,14 +1,12 @@
 use crate::support::*;
 use signet_jose::jwt::Typ;
+use signet_oauth::error::ErrorCode;
 use signet_oauth::id::GrantId;
-use signet_oauth::{
-    decision::Refresh,
-    error::ErrorCode,
-    introspect::{self, Introspection},
-    mapped_claims::Mapped,
-    params::Params,
-    revoke::{self, Revocation},
-};
+use signet_oauth::params::Params;
+use signet_oauth::people::mapped_claims::Mapped;
+use signet_oauth::token::decision::Refresh;
+use signet_oauth::token::introspect::{self, Introspection};
+use signet_oauth::token::revoke::{self, Revocation};
 
 fn params(token: &str) -> Params {
     Params::from_pairs([("token", token)]).unwrap()

@@ -1,11 +1,9 @@
 use crate::support::*;
+use signet_oauth::client::RefreshRotation;
+use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::id::GrantId;
-use signet_oauth::{
-    client::RefreshRotation,
-    decision::{Decision, Refresh, SingleUse},
-    error::{ErrorCode, OAuthError},
-    sealed::{Confirmation, RefreshToken},
-};
+use signet_oauth::issued::sealed::{Confirmation, RefreshToken};
+use signet_oauth::token::decision::{Decision, Refresh, SingleUse};
 
 fn token(world: &World, client_id: &str) -> RefreshToken {
     RefreshToken {

@@ -11,23 +11,21 @@ use signet_jose::{
     jwk::{Jwk, JwkSet},
     jwt::{JwtSigner, Typ},
 };
+use signet_oauth::authorize::redirect_uri::RedirectUri;
+use signet_oauth::client::*;
+use signet_oauth::error::OAuthError;
 use signet_oauth::id::{CodeId, GrantId, read_jti};
-use signet_oauth::{
-    client::*,
-    client_auth::Credentials,
-    decision::{Decision, RevocationQuery, Revocations, Unavailable},
-    error::OAuthError,
-    format::Stamp,
-    mapped_claims::Mapped,
-    params::Params,
-    redirect_uri::RedirectUri,
-    registry::{Registry, Resource},
-    request::{Context, IssuerKeys, IssuerSigners, PeerCertificate, Request},
-    scope::ScopeSet,
-    sealed::AuthorizationCode,
-    settings::Settings,
-    token::{self, LookedUp},
-};
+use signet_oauth::issued::format::Stamp;
+use signet_oauth::issued::sealed::AuthorizationCode;
+use signet_oauth::params::Params;
+use signet_oauth::people::mapped_claims::Mapped;
+use signet_oauth::registry::{Registry, Resource};
+use signet_oauth::request::{Context, IssuerKeys, IssuerSigners, PeerCertificate, Request};
+use signet_oauth::scope::ScopeSet;
+use signet_oauth::settings::Settings;
+use signet_oauth::token::client_auth::Credentials;
+use signet_oauth::token::decision::{Decision, RevocationQuery, Revocations, Unavailable};
+use signet_oauth::token::{self, LookedUp};
 use std::{cell::RefCell, sync::Arc};
 
 pub const NOW: u64 = 1_800_000_000;

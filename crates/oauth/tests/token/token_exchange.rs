@@ -1,12 +1,10 @@
 use crate::support::*;
 use signet_jose::jwt::Typ;
+use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::id::{GrantId, read_jti};
-use signet_oauth::{
-    access_token::{TokenLookup, TokenState, VerifiedAccessToken},
-    decision::Decision,
-    error::{ErrorCode, OAuthError},
-    sealed::AuthorizationCode,
-};
+use signet_oauth::issued::access_token::{TokenLookup, TokenState, VerifiedAccessToken};
+use signet_oauth::issued::sealed::AuthorizationCode;
+use signet_oauth::token::decision::Decision;
 
 const EXCHANGE: &str = "grant_type=urn:ietf:params:oauth:grant-type:token-exchange";
 const ACCESS: &str = "urn:ietf:params:oauth:token-type:access_token";

@@ -4,7 +4,7 @@ use crate::single_use;
 use signet_agent::{
     AgentId, presentation::Presentation, revocation::Revocations, revocation::Target,
 };
-use signet_oauth::agent_grants::{Root, Standing};
+use signet_oauth::issued::agent_grants::{Root, Standing};
 use signet_store::{Store, StoreError};
 use std::collections::{BTreeSet, HashMap};
 

@@ -10,7 +10,8 @@ use super::{FetchError, Outbound};
 use crate::budgets::{Act, Budgets};
 use arc_swap::ArcSwapOption;
 use signet_jose::jwk::{JwkSet, Published};
-use signet_oauth::{client::Client, client_auth::ClientKeys};
+use signet_oauth::client::Client;
+use signet_oauth::token::client_auth::ClientKeys;
 use std::{
     net::IpAddr,
     sync::{

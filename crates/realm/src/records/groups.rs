@@ -7,7 +7,7 @@
 //! that would be a circle together come one after the other, and the second is refused.
 use crate::state::Realm;
 use signet_jose::base64url;
-use signet_oauth::access_rules::{AccessRule, MAX_RULES};
+use signet_oauth::people::access_rules::{AccessRule, MAX_RULES};
 use signet_oauth::people::{
     Attribute, Fault, Group, MAX_ATTRIBUTES, MAX_GROUP_DEPTH, MAX_GROUP_ROLES, MAX_GROUPS,
     MAX_ROLES, People, Role, check_description, check_group_name, check_role_name,

@@ -6,7 +6,7 @@ use signet_crypto::{
     seal::{Keyring, Purpose},
 };
 use signet_jose::base64url;
-use signet_oauth::provider::{MAX_PROVIDERS, Provider};
+use signet_oauth::people::provider::{MAX_PROVIDERS, Provider};
 use signet_registry::delta::Delta;
 use signet_registry::{kinds::RecordKind, providers, scribe::row_key};
 use signet_store::{Row, StoreError};

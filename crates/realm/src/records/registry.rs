@@ -536,7 +536,8 @@ impl Realm {
 mod tests {
     use super::*;
     use signet_crypto::Algorithm;
-    use signet_oauth::{format::AccessTokenFormat, scope::ScopeSet};
+    use signet_oauth::issued::format::AccessTokenFormat;
+    use signet_oauth::scope::ScopeSet;
     use signet_store::MemoryStore;
 
     async fn put(
@@ -637,9 +638,9 @@ mod tests {
             access_token_format: Some(AccessTokenFormat::Compact),
             access_token_lifetime: Some(60),
             introspectors: vec!["gateway".into()],
-            claims: signet_oauth::claim_rules::parse(
+            claims: signet_oauth::people::claim_rules::parse(
                 br#"["groups"]"#,
-                signet_oauth::claim_rules::TableOf::Resource,
+                signet_oauth::people::claim_rules::TableOf::Resource,
             )
             .expect("rows"),
             revision: 1,

@@ -1,7 +1,8 @@
 //! Uses of agents' grants, counted where they are spent: one row for each grant, moved on by one
 //! conditional change.
 use super::{Refusal, SingleUseError};
-use signet_oauth::{agent_grants::Counter, decision::SingleUse};
+use signet_oauth::issued::agent_grants::Counter;
+use signet_oauth::token::decision::SingleUse;
 use signet_store::{Change, Key, Op, Outcome, Row, Store, StoreError, Table};
 
 fn key_of(grant: &[u8; 32]) -> Key {

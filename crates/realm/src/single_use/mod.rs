@@ -11,7 +11,7 @@ mod agent_use;
 pub use agent_use::agent_uses;
 
 use signet_crypto::ct_eq;
-use signet_oauth::decision::SingleUse;
+use signet_oauth::token::decision::SingleUse;
 use signet_store::{Change, Key, Op, Outcome, Row, Store, StoreError, Table};
 
 /// Which condition did not hold.
@@ -293,7 +293,7 @@ pub struct Family {
     pub generation: u64,
     /// When it was written, Unix seconds.
     pub written_at: u64,
-    /// Who made this generation ([`signet_oauth::decision::Retry::by`]); none for the first, and
+    /// Who made this generation ([`signet_oauth::token::decision::Retry::by`]); none for the first, and
     /// where nobody may retry.
     pub rotated_by: Option<[u8; 32]>,
 }
@@ -371,7 +371,7 @@ fn once_key(kind: u8, owner: &str, id: &str) -> Key {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use signet_oauth::decision::Retry;
+    use signet_oauth::token::decision::Retry;
     use signet_store::MemoryStore;
 
     const GRANT: GrantId = GrantId::new([7; 16]);

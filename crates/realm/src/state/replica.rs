@@ -11,13 +11,11 @@ use std::{
 use arc_swap::ArcSwap;
 use signet_cluster::crdt::Record;
 use signet_crypto::seal::Keyring;
-use signet_oauth::{
-    access_rules::Rules,
-    command_line,
-    people::People,
-    provider::Providers,
-    registry::{Counted, Records, Registry},
-};
+use signet_oauth::command_line;
+use signet_oauth::people::People;
+use signet_oauth::people::access_rules::Rules;
+use signet_oauth::people::provider::Providers;
+use signet_oauth::registry::{Counted, Records, Registry};
 use signet_registry::{
     fields,
     kinds::RecordKind,

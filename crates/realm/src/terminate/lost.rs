@@ -9,17 +9,15 @@ use super::MARGIN;
 use crate::state::Realm;
 use signet_directory::grants;
 use signet_directory::{User, UserDraft, UserError};
-use signet_oauth::{
-    access_rules::{Access, Origin, Question},
-    claim_rules::Target,
-    client::Client,
-    mapped_claims::{About, Room, mapped},
-    people::People,
-    registry::Registry,
-    scope::ScopeSet,
-    session::UserClaims,
-    target,
-};
+use signet_oauth::client::Client;
+use signet_oauth::issued::session::UserClaims;
+use signet_oauth::people::People;
+use signet_oauth::people::access_rules::{Access, Origin, Question};
+use signet_oauth::people::claim_rules::Target;
+use signet_oauth::people::mapped_claims::{About, Room, mapped};
+use signet_oauth::registry::Registry;
+use signet_oauth::scope::ScopeSet;
+use signet_oauth::token::target;
 use signet_store::StoreError;
 use std::sync::{Arc, Mutex, PoisonError};
 

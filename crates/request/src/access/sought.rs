@@ -5,9 +5,9 @@
 use signet_directory::User;
 use signet_oauth::authorize::ClaimsRequest;
 use signet_oauth::client::Client;
+use signet_oauth::people::userinfo;
 use signet_oauth::scope::ScopeSet;
 use signet_oauth::settings::StepUp;
-use signet_oauth::userinfo;
 
 use crate::http::Context;
 

@@ -4,12 +4,10 @@
 use super::client_endpoint::ClientRequest;
 use signet_agent::AgentId;
 use signet_jose::base64url;
+use signet_oauth::error::OAuthError;
 use signet_oauth::id::Jti;
-use signet_oauth::{
-    agent_grants::{self, PresentedChain},
-    decision::Decision,
-    error::OAuthError,
-};
+use signet_oauth::issued::agent_grants::{self, PresentedChain};
+use signet_oauth::token::decision::Decision;
 use signet_realm::agents::chain_state::{self, Known};
 use signet_realm::agents::delegation_index::{self, TokenRow};
 use signet_realm::agents::registry;

@@ -14,10 +14,11 @@ use signet_oauth::client::Client;
 use signet_oauth::endpoint::EndpointId;
 use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::id::{CodeId, GrantId};
+use signet_oauth::issued::session::Consent;
 use signet_oauth::params::Params;
+use signet_oauth::people::userinfo;
 use signet_oauth::scope::ScopeSet;
-use signet_oauth::session::Consent;
-use signet_oauth::{target, userinfo};
+use signet_oauth::token::target;
 use signet_store::{Change, Key, Op, Outcome, StoreError, Table, moment::at_one_moment};
 use std::pin::pin;
 
@@ -417,7 +418,7 @@ fn session_state(visit: &BrowserRequest, request: &AuthorizationRequest) -> Opti
     let asked = request.scope.contains("openid")
         && signet_oauth::metadata::is_served(EndpointId::CheckSession, settings);
     let row = &visit.present().filter(|_| asked)?.found.row;
-    signet_oauth::session_state::session_state(
+    signet_oauth::authorize::session_state::session_state(
         &request.client_id,
         &request.return_to.redirect_uri,
         &browser_state::of(row),

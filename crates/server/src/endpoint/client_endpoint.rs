@@ -4,18 +4,15 @@ use super::rules;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use signet_audit::{self as audit, Action, Event};
 use signet_http::PresentedCertificate;
+use signet_oauth::client::{Client, GrantType};
+use signet_oauth::endpoint::EndpointId;
+use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::id::GrantId;
-use signet_oauth::{
-    client::{Client, GrantType},
-    client_auth::{self, Authenticated, ClientKeys, Credentials},
-    decision::SingleUse,
-    dpop_policy,
-    endpoint::EndpointId,
-    error::{ErrorCode, OAuthError},
-    grant,
-    params::Params,
-    request::{self, PeerCertificate, Request},
-};
+use signet_oauth::params::Params;
+use signet_oauth::request::{self, PeerCertificate, Request};
+use signet_oauth::token::client_auth::{self, Authenticated, ClientKeys, Credentials};
+use signet_oauth::token::decision::SingleUse;
+use signet_oauth::token::{dpop_policy, grant};
 use signet_realm::attempts::{self, Kind, Refused};
 use signet_realm::budgets::Act;
 use signet_realm::outbound::Payer;

@@ -6,12 +6,12 @@
 
 use http::StatusCode;
 use signet_oauth::authorize::{self, acr};
-use signet_oauth::device_authorization::{
-    DeviceRecord, DeviceState, display_user_code, normalize_user_code,
-};
 use signet_oauth::id::GrantId;
 use signet_oauth::params::Params;
-use signet_oauth::target;
+use signet_oauth::token::device_authorization::{
+    DeviceRecord, DeviceState, display_user_code, normalize_user_code,
+};
+use signet_oauth::token::target;
 use signet_store::{Change, Key, Op, Outcome, Row, StoreError, Table};
 
 use signet_audit::{self as audit, Action};

@@ -2,13 +2,11 @@
 use super::client_endpoint::ClientRequest;
 use http::StatusCode;
 use signet_audit::{self as audit, Action};
+use signet_oauth::client::{Client, GrantType};
+use signet_oauth::endpoint::EndpointId;
+use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::id::DeviceId;
-use signet_oauth::{
-    client::{Client, GrantType},
-    device_authorization::{DeviceRecord, DeviceResponse, authorize_device},
-    endpoint::EndpointId,
-    error::{ErrorCode, OAuthError},
-};
+use signet_oauth::token::device_authorization::{DeviceRecord, DeviceResponse, authorize_device};
 use signet_realm::budgets::Act;
 use signet_request::http::{Context, Response, response};
 use signet_store::{Change, Key, Op, Outcome, Table};

@@ -5,15 +5,12 @@ use crate::issue;
 use http::{StatusCode, header};
 use signet_audit::Counted;
 use signet_jose::jwt::Typ;
-use signet_oauth::{
-    claim_rules::Target,
-    client::Client,
-    endpoint::EndpointId,
-    error::OAuthError,
-    introspect,
-    introspect::Introspection,
-    mapped_claims::{About, Mapped, Room, mapped},
-};
+use signet_oauth::client::Client;
+use signet_oauth::endpoint::EndpointId;
+use signet_oauth::error::OAuthError;
+use signet_oauth::people::claim_rules::Target;
+use signet_oauth::people::mapped_claims::{About, Mapped, Room, mapped};
+use signet_oauth::token::introspect::{self, Introspection};
 use signet_realm::single_use::{Family, family_key};
 use signet_request::access::Entrance;
 use signet_request::http::{Context, Response, response};

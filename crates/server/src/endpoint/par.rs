@@ -2,8 +2,12 @@
 use super::client_endpoint::ClientRequest;
 use http::StatusCode;
 use signet_audit::Action;
+use signet_oauth::authorize::par;
+use signet_oauth::client::Client;
+use signet_oauth::endpoint::EndpointId;
+use signet_oauth::error::OAuthError;
 use signet_oauth::id::PushedId;
-use signet_oauth::{client::Client, dpop_policy, endpoint::EndpointId, error::OAuthError, par};
+use signet_oauth::token::dpop_policy;
 use signet_realm::budgets::Act;
 use signet_request::http::{Context, Response, response};
 use std::sync::Arc;

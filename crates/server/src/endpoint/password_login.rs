@@ -12,15 +12,12 @@ use signet_audit::Action;
 use signet_directory::User;
 use signet_login::failure::Failure;
 use signet_login::journey::{flow, password, second, totp};
-use signet_oauth::{
-    authorize, command_line,
-    decision::Issue,
-    error::{ErrorCode, OAuthError},
-    params::Params,
-    request,
-    scope::{self, ScopeSet},
-    target,
-};
+use signet_oauth::error::{ErrorCode, OAuthError};
+use signet_oauth::params::Params;
+use signet_oauth::scope::{self, ScopeSet};
+use signet_oauth::token::decision::Issue;
+use signet_oauth::token::target;
+use signet_oauth::{authorize, command_line, request};
 use signet_realm::metrics;
 use signet_realm::revoked::Index;
 use signet_request::access::{self, Entrance, KeptOut, Leave, Owed, Sought, Wants};

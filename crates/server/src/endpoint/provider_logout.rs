@@ -4,7 +4,7 @@
 use http::{HeaderValue, StatusCode, header};
 use signet_crypto::hash::sha256;
 use signet_oauth::error::OAuthError;
-use signet_oauth::provider::{Protocol, Provider};
+use signet_oauth::people::provider::{Protocol, Provider};
 use signet_store::{Change, Key, Op, StoreError, Table};
 use signet_verify::jose::Value;
 

@@ -8,14 +8,12 @@ use signet_jose::{
     authorization::{self, Scheme},
     json::{self, Limits},
 };
-use signet_oauth::{
-    client::{Client, GrantType},
-    error::{Challenge, ErrorCode, OAuthError},
-    registration::{
-        MAX_REGISTRATION_BYTES, Random, authorize_management, register, registration_response,
-        sector_identifier_uri, update,
-    },
+use signet_oauth::client::registration::{
+    MAX_REGISTRATION_BYTES, Random, authorize_management, register, registration_response,
+    sector_identifier_uri, update,
 };
+use signet_oauth::client::{Client, GrantType};
+use signet_oauth::error::{Challenge, ErrorCode, OAuthError};
 use signet_realm::budgets::Act;
 use signet_realm::records::registry::RegistryError;
 use signet_registry::kinds::RecordKind;

@@ -5,11 +5,9 @@
 use super::client_endpoint::ClientRequest;
 use http::StatusCode;
 use signet_audit::Action;
-use signet_oauth::{
-    endpoint::EndpointId,
-    error::OAuthError,
-    revoke::{self, Revocation},
-};
+use signet_oauth::endpoint::EndpointId;
+use signet_oauth::error::OAuthError;
+use signet_oauth::token::revoke::{self, Revocation};
 use signet_request::http::{Context, Response, response};
 use signet_store::Subject;
 

@@ -10,17 +10,14 @@ use signet_audit::{self as audit, Action, Event};
 use signet_directory::User;
 use signet_directory::grants::{self, GrantRow};
 use signet_directory::{logout_notice, session};
+use signet_oauth::endpoint::EndpointId;
+use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::id::GrantId;
 use signet_oauth::id::{DeviceId, Jti};
-use signet_oauth::{
-    client_auth::Credentials,
-    decision::{Decision, SingleUse},
-    device_authorization::{DeviceRecord, StoredDevice},
-    endpoint::EndpointId,
-    error::{ErrorCode, OAuthError},
-    grant,
-    token::{self, LookedUp},
-};
+use signet_oauth::token::client_auth::Credentials;
+use signet_oauth::token::decision::{Decision, SingleUse};
+use signet_oauth::token::device_authorization::{DeviceRecord, StoredDevice};
+use signet_oauth::token::{self, LookedUp, grant};
 use signet_realm::state::Claim;
 use signet_request::access;
 use signet_request::http::{Context, Response, response};

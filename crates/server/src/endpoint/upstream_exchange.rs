@@ -1,5 +1,5 @@
 //! `/token`, where a client exchanges a person's access token for one of an identity provider
-//! (RFC 8693). The rules are those of `signet_oauth::grant`; the provider is asked for the token
+//! (RFC 8693). The rules are those of `signet_oauth::token::grant`; the provider is asked for the token
 //! with the refresh token that is kept of the person ([`signet_federation::upstream_tokens`]).
 use super::client_endpoint::{ClientRequest, UPSTREAM_EXCHANGE};
 use signet_audit::{Action, Event};
@@ -7,14 +7,12 @@ use signet_directory::User;
 use signet_federation::upstream::{Tokens, Trouble};
 use signet_federation::upstream_tokens::{Exchange, NotExchanged};
 use signet_jose::json::Writer;
-use signet_oauth::{
-    client::GrantType,
-    client_auth::Credentials,
-    error::{ErrorCode, OAuthError},
-    grant::{UPSTREAM_TOKEN_TYPE, UpstreamExchange},
-    id::GrantId,
-    token,
-};
+use signet_oauth::client::GrantType;
+use signet_oauth::error::{ErrorCode, OAuthError};
+use signet_oauth::id::GrantId;
+use signet_oauth::token;
+use signet_oauth::token::client_auth::Credentials;
+use signet_oauth::token::grant::{UPSTREAM_TOKEN_TYPE, UpstreamExchange};
 use signet_request::access::{self, Entrance, Leave, Power};
 use std::sync::Arc;
 

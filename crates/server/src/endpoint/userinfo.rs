@@ -8,19 +8,17 @@ use signet_jose::{
     authorization::{self, AuthorizationError},
     jwt::Typ,
 };
-use signet_oauth::{
-    access_token::{TokenLookup, TokenState, VerifiedAccessToken},
-    authorize::ClaimsRequest,
-    claim_rules::Target,
-    decision::SingleUse,
-    dpop_policy::{Scheme, check_presentation},
-    endpoint::EndpointId,
-    error::{Challenge, ErrorCode, OAuthError},
-    mapped_claims::{About, Room, mapped},
-    params::Params,
-    request,
-    userinfo::{require_audience, require_openid, userinfo_payload},
-};
+use signet_oauth::authorize::ClaimsRequest;
+use signet_oauth::endpoint::EndpointId;
+use signet_oauth::error::{Challenge, ErrorCode, OAuthError};
+use signet_oauth::issued::access_token::{TokenLookup, TokenState, VerifiedAccessToken};
+use signet_oauth::params::Params;
+use signet_oauth::people::claim_rules::Target;
+use signet_oauth::people::mapped_claims::{About, Room, mapped};
+use signet_oauth::people::userinfo::{require_audience, require_openid, userinfo_payload};
+use signet_oauth::request;
+use signet_oauth::token::decision::SingleUse;
+use signet_oauth::token::dpop_policy::{Scheme, check_presentation};
 use signet_request::access::{self, Entrance, Sought, Wants};
 use signet_request::http::{Context, Response, response};
 

@@ -14,7 +14,7 @@ use signet_agent::{
 };
 use signet_crypto::Algorithm;
 use signet_jose::base64url;
-use signet_oauth::format::AccessTokenFormat;
+use signet_oauth::issued::format::AccessTokenFormat;
 
 #[test]
 fn a_chain_becomes_a_bound_token_for_the_person_that_names_its_actors_and_says_what_it_may() {
@@ -166,7 +166,10 @@ fn a_certificate_binds_as_a_key_does() {
     let shown = world.present_with(&world.carol, &links, &proof).to_text();
     let form = [
         ("grant_type", EXCHANGE),
-        ("subject_token_type", signet_oauth::agent_grants::CHAIN_TYPE),
+        (
+            "subject_token_type",
+            signet_oauth::issued::agent_grants::CHAIN_TYPE,
+        ),
         ("subject_token", &*shown),
     ];
     let reply = Call::post("/token")
@@ -704,7 +707,10 @@ fn what_is_no_chain_is_refused_by_name() {
         .basic("platform", "wrong-wrong-wrong-wrong-wrong-wrong")
         .form(&[
             ("grant_type", EXCHANGE),
-            ("subject_token_type", signet_oauth::agent_grants::CHAIN_TYPE),
+            (
+                "subject_token_type",
+                signet_oauth::issued::agent_grants::CHAIN_TYPE,
+            ),
             ("subject_token", "AAAA"),
         ])
         .send(&world.server);

@@ -18,7 +18,8 @@ use signet_agent::{
 };
 use signet_crypto::{Algorithm, hash::sha256};
 use signet_jose::{jwk::Jwk, jwt::JwtSigner};
-use signet_oauth::{agent_grants::CHAIN_TYPE, client::Client};
+use signet_oauth::client::Client;
+use signet_oauth::issued::agent_grants::CHAIN_TYPE;
 use signet_realm::agents::binding;
 use signet_store::Store;
 use std::sync::{Arc, Mutex};

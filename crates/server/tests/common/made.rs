@@ -7,7 +7,7 @@ use signet_jose::{
     jwt::{JwtSigner, Typ},
 };
 use signet_oauth::id::{CodeId, GrantId};
-use signet_oauth::sealed::AuthorizationCode;
+use signet_oauth::issued::sealed::AuthorizationCode;
 
 pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 pub const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";

@@ -22,9 +22,11 @@ use signet_http::{
     listener::{Listener, Listening, Running, start},
     tls::{Tls, TlsOptions},
 };
-use signet_oauth::{
-    client::*, redirect_uri::RedirectUri, registry::Registry, scope::ScopeSet, settings::Settings,
-};
+use signet_oauth::authorize::redirect_uri::RedirectUri;
+use signet_oauth::client::*;
+use signet_oauth::registry::Registry;
+use signet_oauth::scope::ScopeSet;
+use signet_oauth::settings::Settings;
 use signet_realm::nodes::{Nodes, SingleNode};
 use signet_realm::outbound::OutboundOptions;
 use signet_realm::state::{Host, HostParts, Partition, Parts, Policy, Realm, RealmId, Replica};

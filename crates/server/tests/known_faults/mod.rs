@@ -43,7 +43,8 @@ use crate::common::{
 use serde_json::{Value, json};
 use signet_crypto::Algorithm;
 use signet_jose::jwt::Typ;
-use signet_oauth::{client::AuthMethod, redirect_uri::RedirectUri};
+use signet_oauth::authorize::redirect_uri::RedirectUri;
+use signet_oauth::client::AuthMethod;
 use signet_store::{
     Change, Key, Op, OpenError, Outcome, RevocationIndex, SqliteStore, Store, Table,
     sqlite::Options,

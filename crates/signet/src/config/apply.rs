@@ -7,13 +7,11 @@
 use std::{collections::BTreeSet, path::Path, sync::Arc, time::Duration as Wait};
 
 use signet_http::{Limits, ProxySecret};
-use signet_oauth::{
-    access_rules::Mode,
-    claim_rules::{ClaimRule, TableOf},
-    client::GrantType,
-    registry::{Registry, Resource, ScopeEntry},
-    settings::{Settings, StepUp},
-};
+use signet_oauth::client::GrantType;
+use signet_oauth::people::access_rules::Mode;
+use signet_oauth::people::claim_rules::{ClaimRule, TableOf};
+use signet_oauth::registry::{Registry, Resource, ScopeEntry};
+use signet_oauth::settings::{Settings, StepUp};
 use signet_realm::{attempts, state};
 
 use super::{

@@ -494,7 +494,7 @@ pub enum AccessTokenFormat {
     Compact,
 }
 
-impl From<AccessTokenFormat> for signet_oauth::format::AccessTokenFormat {
+impl From<AccessTokenFormat> for signet_oauth::issued::format::AccessTokenFormat {
     fn from(format: AccessTokenFormat) -> Self {
         match format {
             AccessTokenFormat::Jwt => Self::Jwt,

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use signet_oauth::passkeys::{Aaguid, PasskeySettings, UserVerification};
+use signet_oauth::people::passkeys::{Aaguid, PasskeySettings, UserVerification};
 
 use super::fault::Faults;
 

@@ -7,13 +7,11 @@ use std::sync::Arc;
 
 use signet_crypto::hash::sha256;
 use signet_jose::base64url;
-use signet_oauth::{
-    claim_rules::{self, ClaimRule, TableOf},
-    format::AccessTokenFormat,
-    people::{
-        Attribute, Group, MAX_ATTRIBUTES, MAX_GROUP_ROLES, MAX_GROUPS, MAX_ROLES, People, Role,
-        check_description, check_group_name, check_role_name,
-    },
+use signet_oauth::issued::format::AccessTokenFormat;
+use signet_oauth::people::claim_rules::{self, ClaimRule, TableOf};
+use signet_oauth::people::{
+    Attribute, Group, MAX_ATTRIBUTES, MAX_GROUP_ROLES, MAX_GROUPS, MAX_ROLES, People, Role,
+    check_description, check_group_name, check_role_name,
 };
 
 use super::{

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 use signet_admin::declared_provider;
 use signet_crypto::{Secret, seal::Keyring};
-use signet_oauth::provider::{MAX_PROVIDERS, Provider, Providers};
+use signet_oauth::people::provider::{MAX_PROVIDERS, Provider, Providers};
 
 use super::{
     fault::Faults,

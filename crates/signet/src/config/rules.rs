@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use signet_oauth::access_rules::{MAX_RULES, Rules};
+use signet_oauth::people::access_rules::{MAX_RULES, Rules};
 use signet_registry::rules::check_classes;
 
 use super::{fault::Faults, model::Config};

@@ -1,6 +1,6 @@
 //! `[sign_up]`.
 
-use signet_oauth::sign_up::{
+use signet_oauth::people::sign_up::{
     MAX_DOMAINS, MAX_TERMS_VERSION_BYTES, SignUpSettings, Terms, check_domain,
 };
 use signet_oauth::uri::Uri;

@@ -1,13 +1,11 @@
 //! The three clients of a first try.
 
 use signet_crypto::seal::Keyring;
-use signet_oauth::{
-    client::{AuthMethod, Client, GrantType},
-    redirect_uri::RedirectUri,
-    registration::client_secret,
-    registry::Resource,
-    scope::{self, ScopeSet},
-};
+use signet_oauth::authorize::redirect_uri::RedirectUri;
+use signet_oauth::client::registration::client_secret;
+use signet_oauth::client::{AuthMethod, Client, GrantType};
+use signet_oauth::registry::Resource;
+use signet_oauth::scope::{self, ScopeSet};
 use signet_realm::records::registry::{self, RegistryError};
 use signet_store::Store;
 

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::freshness::Fresh;
 use crate::journey::is_last_way;
 use signet_directory::{CredentialKind, CredentialName, User};
-use signet_oauth::provider::Provider;
+use signet_oauth::people::provider::Provider;
 use signet_request::browser_request::BrowserRequest;
 use signet_request::interaction::{Goal, Page};
 use signet_request::security_mail::{self, SecurityEvent};

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use signet_crypto::seal::Purpose;
 use signet_oauth::authorize::acr;
-use signet_oauth::provider::Provider;
+use signet_oauth::people::provider::Provider;
 use signet_store::{Change, Key, Op, StoreError, Table};
 
 use crate::failure::Failure;

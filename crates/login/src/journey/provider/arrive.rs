@@ -2,7 +2,7 @@
 use std::sync::Arc;
 
 use signet_oauth::params::Params;
-use signet_oauth::provider::Provider;
+use signet_oauth::people::provider::Provider;
 
 use super::arrival::{self, Stored};
 use super::{METHOD, asking, failed, journey, profile, refused};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use signet_crypto::seal::Purpose;
 use signet_jose::base64url;
 use signet_oauth::authorize::with_query;
-use signet_oauth::provider::{AnswerBy, Preset, Protocol, Provider};
+use signet_oauth::people::provider::{AnswerBy, Preset, Protocol, Provider};
 use signet_oauth::scope::OFFLINE_ACCESS;
 use signet_store::{Change, Key, Op, StoreError, Table};
 

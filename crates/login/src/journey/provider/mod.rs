@@ -17,7 +17,7 @@ pub(crate) use arrival::{as_will_be, bring, complete};
 pub(crate) use arrive::submit;
 pub use leave::{came_back, onward};
 
-use signet_oauth::provider::Provider;
+use signet_oauth::people::provider::Provider;
 
 use super::flow;
 use signet_audit::Action;

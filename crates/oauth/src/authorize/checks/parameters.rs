@@ -1,15 +1,15 @@
 //! The checks themselves: one function a row of the table, each about one parameter.
 use super::{CheckedAt, Draft, not_registered, unknown_client};
-use crate::{
-    agent_grants,
-    authorize::{ResponseMode, hint::verify_id_token_hint, request::Prompts},
-    claims::ClaimsRequest,
-    client::GrantType,
-    error::{ErrorCode, OAuthError},
-    request::Context,
-    scope::{self, ScopeSet},
-    target,
-};
+use crate::authorize::ResponseMode;
+use crate::authorize::hint::verify_id_token_hint;
+use crate::authorize::request::Prompts;
+use crate::client::GrantType;
+use crate::error::{ErrorCode, OAuthError};
+use crate::issued::agent_grants;
+use crate::issued::claims::ClaimsRequest;
+use crate::request::Context;
+use crate::scope::{self, ScopeSet};
+use crate::token::target;
 use signet_jose::base64url;
 
 pub(super) fn client(d: &mut Draft<'_>) -> Result<(), OAuthError> {

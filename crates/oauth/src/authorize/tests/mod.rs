@@ -4,20 +4,18 @@ mod pushed;
 mod requests;
 
 use super::*;
+use crate::authorize::par;
+use crate::authorize::redirect_uri::RedirectUri;
+use crate::client::{ApplicationType, Client, ConsentPolicy, GrantType};
+use crate::error::ErrorCode;
 use crate::id::PushedId;
-use crate::{
-    client::{ApplicationType, Client, ConsentPolicy, GrantType},
-    error::ErrorCode,
-    par,
-    params::Params,
-    redirect_uri::RedirectUri,
-    registry::{Registry, Resource},
-    request::Context,
-    scope::ScopeSet,
-    session::{Consent, Session},
-    settings::Settings,
-    testing::{CHALLENGE, NOW, NothingRevoked, OneKey, keyring, scope},
-};
+use crate::issued::session::{Consent, Session};
+use crate::params::Params;
+use crate::registry::{Registry, Resource};
+use crate::request::Context;
+use crate::scope::ScopeSet;
+use crate::settings::Settings;
+use crate::testing::{CHALLENGE, NOW, NothingRevoked, OneKey, keyring, scope};
 use signet_crypto::{Algorithm, SigningKey, VerifyingKey, seal::Keyring};
 use signet_jose::jwt::{JwtSigner, Typ};
 use std::sync::{Arc, LazyLock};

@@ -1,14 +1,12 @@
 //! The rules between the members of a client's metadata.
 use super::{invalid, invalid_redirect};
-use crate::{
-    acr,
-    claim_rules::{self, TableOf},
-    client::{AuthMethod, Client, GrantType, RefreshRotation},
-    error::OAuthError,
-    redirect_uri::RedirectUri,
-    settings::Settings,
-    uri::{self, Uri},
-};
+use crate::authorize::acr;
+use crate::authorize::redirect_uri::RedirectUri;
+use crate::client::{AuthMethod, Client, GrantType, RefreshRotation};
+use crate::error::OAuthError;
+use crate::people::claim_rules::{self, TableOf};
+use crate::settings::Settings;
+use crate::uri::{self, Uri};
 use signet_crypto::Algorithm;
 
 /// A member that does not fit the others, or this server.

@@ -2,14 +2,12 @@
 //!
 //! A kind knows JSON and one Rust type, and no client: which field of a record has it is a row of
 //! [`super::MEMBERS`].
-use crate::{
-    claim_rules::{self, ClaimRule, TableOf},
-    client::{Client, TlsClientAuth},
-    error::OAuthError,
-    redirect_uri::RedirectUri,
-    scope::ScopeSet,
-    uri,
-};
+use crate::authorize::redirect_uri::RedirectUri;
+use crate::client::{Client, TlsClientAuth};
+use crate::error::OAuthError;
+use crate::people::claim_rules::{self, ClaimRule, TableOf};
+use crate::scope::ScopeSet;
+use crate::uri;
 use signet_crypto::Algorithm;
 use signet_jose::{
     json::{Value, Writer},
@@ -306,7 +304,7 @@ named!(
     crate::client::ConsentPolicy,
     crate::client::GrantType,
     crate::client::RefreshRotation,
-    crate::names::AccessTokenFormat,
+    crate::issued::names::AccessTokenFormat,
 );
 
 impl<T: Named> Kind for Name<T> {

@@ -7,11 +7,11 @@ use super::{
     invalid,
     kind::{self, Kind, Shape, Unread},
 };
-use crate::{
-    client::{ApplicationType, AuthMethod, Client, ConsentPolicy, GrantType, RefreshRotation},
-    error::OAuthError,
-    names::AccessTokenFormat,
+use crate::client::{
+    ApplicationType, AuthMethod, Client, ConsentPolicy, GrantType, RefreshRotation,
 };
+use crate::error::OAuthError;
+use crate::issued::names::AccessTokenFormat;
 use signet_jose::json::{Value, Writer};
 
 /// Who may set a member.

@@ -15,7 +15,7 @@ use signet_agent::{
     presentation::Presentation,
     proof::Proof,
 };
-use signet_oauth::agent_grants::{CHAIN_TYPE, DETAILS_TYPE, NONCE_RANDOM_BYTES};
+use signet_oauth::issued::agent_grants::{CHAIN_TYPE, DETAILS_TYPE, NONCE_RANDOM_BYTES};
 
 use super::files::{self, refused};
 use super::grant::capability;

@@ -13,7 +13,7 @@ use signet_agent::proof::Proof;
 use signet_agent::revocation::{Revocation, Target};
 use signet_agent::text_map::TextMap;
 use signet_agent::{AgentId, Hash, Refusal};
-use signet_oauth::agent_grants::NONCE_RANDOM_BYTES;
+use signet_oauth::issued::agent_grants::NONCE_RANDOM_BYTES;
 
 use super::files::{self, refused};
 use super::{Failure, Identity, Out, Output, now};

@@ -1,0 +1,92 @@
+//! `urn:ietf:params:oauth:grant-type:device_code`: RFC 8628 section 3.4.
+//!
+//! The decision is made on the record that the caller read. Who approved comes from the record,
+//! where a page with a session wrote it, never from a request (known fault A2). The caller replaces
+//! the record by that of [`DeviceRecord::poll`] under its version: with the decision's
+//! [`SingleUse::DeviceCode`] on success, and likewise after `authorization_pending` and
+//! `slow_down`, to remember the poll.
+//!
+//! [`DeviceRecord::poll`]: crate::token::device_authorization::DeviceRecord::poll
+use super::{GrantRequest, Needs, person::PersonGrant};
+use crate::client::Client;
+use crate::error::{ErrorCode, OAuthError};
+use crate::params::Params;
+use crate::request::Context;
+use crate::token::decision::{Decision, Refresh, RevocationQuery, SingleUse};
+use crate::token::device_authorization::{StoredDevice, open_device_code};
+
+/// The row of a code of this client that has not expired.
+pub(super) fn needs(context: &Context<'_>, params: &Params, client: &Client) -> Needs {
+    let code = params.get("device_code");
+    let code = code.and_then(|code| {
+        open_device_code(context.keyring, code, &client.client_id, context.now()).ok()
+    });
+    Needs {
+        device: code.map(|code| code.id),
+        ..Needs::default()
+    }
+}
+
+pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError> {
+    let (context, client_id) = (request.context, &request.client.client_id);
+    let wire = request.params.require("device_code")?;
+    let code = open_device_code(context.keyring, wire, client_id, context.now())?;
+    let StoredDevice {
+        record: device,
+        version,
+        end,
+    } = request
+        .device
+        .filter(|device| device.record.id == code.id)
+        .ok_or_else(|| OAuthError::new(ErrorCode::ExpiredToken, "the device_code has expired"))?;
+    let poll = device.poll(client_id, context.now());
+    let approval = poll.answer?;
+    // Every approval comes with the record that is consumed by it.
+    let consumed = poll
+        .replace
+        .ok_or_else(|| OAuthError::new(ErrorCode::ExpiredToken, "the device_code has expired"))?;
+    let session = &approval.session;
+    request.refuse_revoked(&RevocationQuery {
+        jti: None,
+        subject_jtis: &[],
+        issued_at_ms: approval.approved_at_ms,
+        grant_id: Some(approval.grant_id),
+        sid: Some(&session.sid),
+        user_id: Some(&session.user_id),
+        client_id: Some(client_id),
+        agent_grants: &[],
+        agents: &[],
+    })?;
+    let grant = PersonGrant {
+        grant_id: approval.grant_id,
+        scope: &approval.scope,
+        resources: &device.resources,
+        user_id: &session.user_id,
+        sid: Some(&session.sid),
+        session_ends_at: session.ends_at,
+        auth_time: session.auth_time,
+        acr: &session.acr,
+        amr: &session.amr,
+        claims: None,
+        nonce: None,
+    };
+    let refresh = grant.begin_family(request);
+    let family_end = refresh.as_ref().map(|token| token.family_expires_at);
+    let issue = grant.issue(
+        request,
+        &approval.scope,
+        refresh.map(|token| Refresh::New(Box::new(token))),
+    )?;
+    let once = SingleUse::DeviceCode {
+        id: device.id,
+        version,
+        consumed: consumed.to_bytes(),
+        end,
+        grant_id: approval.grant_id,
+        family_end,
+    };
+    Ok(Decision {
+        once: vec![once],
+        issue,
+    })
+}
