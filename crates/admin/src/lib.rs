@@ -1,8 +1,8 @@
 //! The admin API, `/admin/v1`: what an operator may see and change while the server runs.
 //!
-//! One [`engine::operation::Operation`] is one row: what its caller must be allowed, method, path, and the
-//! function that does it, whose types are its input and its output. The routes and the OpenAPI
-//! document are made from the same rows, so neither can name what the other has not.
+//! One [`engine::operation::Operation`] is one row: what its caller must be allowed, method, path,
+//! and the function that does it, whose types are its input and its output. The routes and the
+//! OpenAPI document are made from the same rows, so neither can name what the other has not.
 //!
 //! Every call needs an access token of this server with the scope `signet:admin`, or
 //! `signet:admin.read` for what only shows; its user or client must still be allowed to have it at

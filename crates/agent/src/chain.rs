@@ -6,6 +6,13 @@
 //! before. Nothing is taken from a grant that another does not confirm: who signed the first is the
 //! root's document, who signed the next is the grantee of the one before.
 
+pub mod capability;
+pub mod constraint;
+pub mod grant;
+pub mod network;
+pub mod presentation;
+pub mod proof;
+
 mod cache;
 mod signatures;
 mod standing;
@@ -13,17 +20,17 @@ mod standing;
 pub use cache::Cache;
 
 use crate::anchor::Anchors;
-use crate::capability::Capability;
-use crate::constraint::Context;
+use crate::chain::capability::Capability;
+use crate::chain::constraint::Context;
+use crate::chain::grant::Grant;
+use crate::chain::proof::{Expected, Proof};
 use crate::declaration::Declaration;
 use crate::error::{Refusal, Result, ensure};
-use crate::grant::Grant;
 use crate::id::{AgentId, Hash};
 use crate::identity::{VerifiedDocument, newest};
 use crate::lineage::VerifiedLineage;
 use crate::method::Method;
 use crate::object::{KeyRef, Object, Signed};
-use crate::proof::{Expected, Proof};
 use crate::revocation::Revocations;
 use signatures::{Key, Signature};
 

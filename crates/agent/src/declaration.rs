@@ -1,8 +1,8 @@
 //! Declarations of refusal: an agent says, signed, that it will not use a capability. The chain
 //! checker holds it to that.
 
-use crate::capability::Capability;
 use crate::cbor::{Decoder, MapReader};
+use crate::chain::capability::Capability;
 use crate::error::{Refusal, Result, ensure};
 use crate::identity::MAX_REASON;
 use crate::object::{Fields, KeyRef, Object, Type, check_ascending, read_by};

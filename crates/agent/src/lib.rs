@@ -24,17 +24,13 @@
 pub mod anchor;
 pub mod attestation;
 pub mod base64url;
-pub mod capability;
 pub mod chain;
-pub mod competence;
-pub mod constraint;
 pub mod continuity;
 pub mod cose;
 pub mod declaration;
 pub mod derive;
 pub mod error;
 pub mod file;
-pub mod grant;
 pub mod id;
 pub mod identity;
 pub mod json;
@@ -42,19 +38,17 @@ pub mod keys;
 pub mod lineage;
 pub mod log;
 pub mod method;
-pub mod network;
 pub mod object;
-pub mod presentation;
-pub mod proof;
 pub mod receipt;
 pub mod revocation;
 pub mod text;
 pub mod text_map;
-pub mod witness;
 
+pub use chain::{capability, constraint, grant, network, presentation, proof};
 pub use error::{Refusal, Result};
 pub use id::{AgentId, Hash};
 pub use keys::{Alg, KeySet, SigningKeys, Suite, VerifyingKeys};
+pub use receipt::{competence, witness};
 /// The encoding of every object: its [`Decoder`](cbor::Decoder) and [`Encoder`](cbor::Encoder) are
 /// in [`object::Object`].
 pub use signet_cbor as cbor;

@@ -5,8 +5,8 @@
 //! ancestors'; ending an ancestor ends it.
 
 use crate::anchor::Anchors;
-use crate::capability::Capability;
 use crate::cbor::{Decoder, MapReader};
+use crate::chain::capability::Capability;
 use crate::cose;
 use crate::error::{Refusal, Result, ensure};
 use crate::id::{AgentId, Hash};

@@ -1,13 +1,13 @@
 //! Verification methods: keys for a session, a device or a capability, certified by the identity's
 //! key with a purpose and an end.
 //!
-//! Such a key proves possession in place of the identity's own ([`crate::proof`]), and does nothing
-//! else: it grants nothing, revokes nothing and signs no receipts. It ends with its certificate;
-//! with the key that certified it, if that one is given up as compromised; and with a rotation,
-//! unless the new document lists the certificate.
+//! Such a key proves possession in place of the identity's own ([`crate::chain::proof`]), and does
+//! nothing else: it grants nothing, revokes nothing and signs no receipts. It ends with its
+//! certificate; with the key that certified it, if that one is given up as compromised; and with a
+//! rotation, unless the new document lists the certificate.
 
-use crate::capability::Capability;
 use crate::cbor::{Decoder, MapReader};
+use crate::chain::capability::Capability;
 use crate::error::{Refusal, Result, ensure};
 use crate::keys::KeySet;
 use crate::object::{Fields, KeyRef, Object, Type, read_by};

@@ -36,13 +36,13 @@ pub struct Signer<'a> {
 pub enum Type {
     /// [`crate::identity::Document`]
     Identity,
-    /// [`crate::grant::Grant`]
+    /// [`crate::chain::grant::Grant`]
     Grant,
     /// [`crate::identity::Rotation`]
     Rotation,
     /// [`crate::receipt::Receipt`]
     Receipt,
-    /// [`crate::proof::Proof`]
+    /// [`crate::chain::proof::Proof`]
     Proof,
     /// [`crate::revocation::Revocation`]
     Revocation,
@@ -50,13 +50,13 @@ pub enum Type {
     Method,
     /// [`crate::attestation::Attestation`]
     Attestation,
-    /// [`crate::witness::Witness`]
+    /// [`crate::receipt::witness::Witness`]
     Witness,
     /// [`crate::lineage::Birth`]
     Birth,
     /// [`crate::continuity::Heartbeat`]
     Heartbeat,
-    /// [`crate::competence::TrackRecord`]
+    /// [`crate::receipt::competence::TrackRecord`]
     TrackRecord,
     /// [`crate::declaration::Declaration`]
     Declaration,

@@ -5,6 +5,9 @@
 //! so that a receipt that was rewritten, cut out, moved or put in shows. That the last ones are
 //! missing shows by the head or the count that one knows, or by a log.
 
+pub mod competence;
+pub mod witness;
+
 use signet_crypto::random;
 
 use crate::cbor::{Decoder, Encoder, MapReader};

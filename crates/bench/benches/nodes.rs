@@ -20,15 +20,13 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use signet_bench::{
-    client::Failure,
-    engine::Engine,
-    flow::Provider,
-    load::{Load, Measured},
-    nodes::Nodes,
-    postgres::Postgres,
-    rotate::{CodeFlow, REDIRECT, Rotations},
-};
+use signet_bench::client::Failure;
+use signet_bench::engine::Engine;
+use signet_bench::load::flow::Provider;
+use signet_bench::load::rotate::{CodeFlow, REDIRECT, Rotations};
+use signet_bench::load::{Load, Measured};
+use signet_bench::nodes::Nodes;
+use signet_bench::postgres::Postgres;
 use signet_crypto::Algorithm;
 use signet_store::{Change, Key, Op, Outcome, SqliteStore, Store, Table, sqlite};
 

@@ -11,13 +11,11 @@ use std::{
 
 use bytes::Bytes;
 use http::{Method, StatusCode};
-use signet_bench::{
-    client::{Answer, Connection, Failure},
-    cores::Together,
-    flow::{self, Cookies, Provider, RegisteredClient},
-    operation::CodeFlow,
-    report::{Line, Report},
-};
+use signet_bench::client::{Answer, Connection, Failure};
+use signet_bench::cores::Together;
+use signet_bench::load::flow::{self, Cookies, Provider, RegisteredClient};
+use signet_bench::load::operation::CodeFlow;
+use signet_bench::report::{Line, Report};
 use signet_crypto::{Algorithm, SigningKey};
 use signet_jose::base64url;
 use tokio::task::LocalSet;

@@ -3,36 +3,26 @@
 //!
 //! A ratio says more than a time on a machine that others use too. `wall` is what a client waits;
 //! `cpu` is what the server process spends on one request, which wake-ups and neighbours disturb
-//! less. The program `signet-bench` runs the parts of [`parts::TABLE`] into one [`record::Record`].
+//! less. The program `signet-bench` runs the parts of [`parts::TABLE`] into one
+//! [`report::record::Record`].
 #![forbid(unsafe_code)]
 
-pub mod arrivals;
 pub mod client;
 pub mod compact;
-pub mod compare;
 pub mod cores;
 pub mod echo;
 pub mod engine;
 pub mod floor;
-pub mod flow;
 pub mod heap;
 pub mod hot;
 pub mod instructions;
 pub mod load;
 pub mod machine;
 pub mod nodes;
-pub mod operation;
 pub mod parts;
-pub mod plot;
 pub mod postgres;
 pub mod process;
 pub mod profile;
 pub mod progress;
-pub mod published;
-pub mod record;
 pub mod report;
-pub mod rotate;
 pub mod run;
-pub mod scenario;
-pub mod summary;
-pub mod text;

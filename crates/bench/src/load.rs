@@ -6,6 +6,12 @@
 //! and the time of each counts from when it was due, so that a stall is seen by all that it
 //! delayed.
 
+pub mod arrivals;
+pub mod flow;
+pub mod operation;
+pub mod rotate;
+pub mod scenario;
+
 use std::{
     cell::{Cell, RefCell},
     rc::Rc,

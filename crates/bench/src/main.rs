@@ -9,11 +9,13 @@ use std::{
 use clap::{Args, Parser, Subcommand};
 use signet_bench::{
     client::Failure,
-    compare::{Comparison, Verdict},
     echo,
     instructions::{self, Counts},
     parts,
-    record::Record,
+    report::{
+        compare::{Comparison, Verdict},
+        record::Record,
+    },
     run::{self, Options, Part, Run},
 };
 

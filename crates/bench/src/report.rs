@@ -1,5 +1,12 @@
 //! Value, floor and ratio: printed, and written as JSON to `target/bench/NAME.json`.
 
+pub mod compare;
+pub mod plot;
+pub mod published;
+pub mod record;
+pub mod summary;
+pub mod text;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 

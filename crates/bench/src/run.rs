@@ -5,16 +5,14 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use crate::{
-    client::Failure,
-    cores::Together,
-    machine::Machine,
-    plot, process,
-    profile::Shares,
-    progress::Progress,
-    record::{Curve, Profile, Record, Row, Skipped},
-    text,
-};
+use crate::client::Failure;
+use crate::cores::Together;
+use crate::machine::Machine;
+use crate::process;
+use crate::profile::Shares;
+use crate::progress::Progress;
+use crate::report::record::{Curve, Profile, Record, Row, Skipped};
+use crate::report::{plot, text};
 
 /// What is asked for.
 #[derive(Clone, Debug)]

@@ -4,12 +4,13 @@
 //! commits. Nothing here reads a clock, a socket or a store, so every rule can be tried in a unit
 //! test, fuzzed, and moved in time.
 //!
-//! A token request runs through [`params`] (strict parsing), [`token::client_auth`] (one file a method),
-//! [`token::dpop_policy`] (sender constraint) and [`token::grant`] (one file a grant), joined in [`token`], and
-//! leaves as a [`token::decision`]: conditions that must be committed once, in order, and tokens to make,
-//! which [`issued::issue`] writes, an access token in its [`format`](mod@format). What comes back to the
-//! server goes through [`issued::access_token`]: [`token::introspect`], [`token::revoke`], [`people::userinfo`] and token
-//! exchange all use that one look-up. The front side begins in [`authorize`].
+//! A token request runs through [`params`] (strict parsing), [`token::client_auth`] (one file a
+//! method), [`token::dpop_policy`] (sender constraint) and [`token::grant`] (one file a grant),
+//! joined in [`token`], and leaves as a [`token::decision`]: conditions that must be committed
+//! once, in order, and tokens to make, which [`issued::issue`] writes, an access token in its
+//! [`format`](mod@format). What comes back to the server goes through [`issued::access_token`]:
+//! [`token::introspect`], [`token::revoke`], [`people::userinfo`] and token exchange all use that
+//! one look-up. The front side begins in [`authorize`].
 #![forbid(unsafe_code)]
 pub mod authorize;
 pub mod client;

@@ -95,8 +95,8 @@ pub fn begin(
 }
 
 /// Decides a token request that [`begin`] let in. `lookup`: what subject and actor tokens are
-/// worth; the context itself, or a memory before it that keeps what [`crate::issued::access_token::verify`]
-/// gave.
+/// worth; the context itself, or a memory before it that keeps what
+/// [`crate::issued::access_token::verify`] gave.
 ///
 /// # Errors
 /// What the client is told; nothing was spent.
@@ -138,8 +138,8 @@ pub fn decide_begun(
     Ok(decision)
 }
 
-/// Decides an exchange for a provider's token ([`crate::token::grant::is_upstream`]), of a request that
-/// [`begin`] let in; in the place of [`decide_begun`]. `lookup` as there.
+/// Decides an exchange for a provider's token ([`crate::token::grant::is_upstream`]), of a request
+/// that [`begin`] let in; in the place of [`decide_begun`]. `lookup` as there.
 ///
 /// # Errors
 /// What the client is told; nothing was spent.

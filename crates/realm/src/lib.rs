@@ -2,7 +2,8 @@
 //!
 //! - [`state`]: the process (`Host`), the issuer that a request is for (`Realm`), and the immutable
 //!   view that a request works with (`Snapshot`).
-//! - [`records`]: who may change which records, and how a change is committed and comes into effect.
+//! - [`records`]: who may change which records, and how a change is committed and comes into
+//!   effect.
 //! - [`single_use`]: what may happen once, as changes of the store.
 //! - [`terminate`]: what ends with a session, a grant, an account or an agent, and in which order.
 //! - [`agents`]: identities that people bound, the delegations that were issued under them, and how

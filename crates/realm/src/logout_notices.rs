@@ -1,11 +1,11 @@
 //! Tells clients of sessions that ended: OpenID Connect Back-Channel Logout 1.0.
 //!
-//! What is to be told stands in the store ([`signet_directory::logout_notice`]), so that no node's death loses
-//! it; here it is claimed, signed and sent. Clients are told beside each other, and what waits for
-//! one that does not answer costs the others nothing: each has [`PER_CLIENT`] requests open at most
-//! of all clients' [`AT_ONCE`], and [`MAX_HELD_PER_CLIENT`] notices of a node's [`MAX_HELD`]. What
-//! is beyond stays in the outbox and is passed over. A client that cannot be reached is let alone
-//! for a while ([`pause`]), and what is due of it is put off until then.
+//! What is to be told stands in the store ([`signet_directory::logout_notice`]), so that no node's
+//! death loses it; here it is claimed, signed and sent. Clients are told beside each other, and
+//! what waits for one that does not answer costs the others nothing: each has [`PER_CLIENT`]
+//! requests open at most of all clients' [`AT_ONCE`], and [`MAX_HELD_PER_CLIENT`] notices of a
+//! node's [`MAX_HELD`]. What is beyond stays in the outbox and is passed over. A client that cannot
+//! be reached is let alone for a while ([`pause`]), and what is due of it is put off until then.
 
 use std::{
     collections::HashMap,

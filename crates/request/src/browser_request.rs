@@ -167,8 +167,8 @@ impl BrowserRequest {
         }
         let before = self.present.take().map(|present| present.found);
         let arrived = self.arrived.take();
-        // Each method has a class of its own (a test of `signet_login::journey` holds the table to it). A
-        // session without one would satisfy nothing and say nothing, so none is begun.
+        // Each method has a class of its own (a test of `signet_login::journey` holds the table to
+        // it). A session without one would satisfy nothing and say nothing, so none is begun.
         let methods: Vec<&str> = shown.iter().map(|one| &*one.method).collect();
         let acr = signet_oauth::authorize::acr::of(&methods).ok_or_else(|| {
             StoreError::Unavailable(format!(

@@ -17,8 +17,9 @@ use signet_request::http::Context;
 use std::sync::Arc;
 
 /// The person behind tokens that speak of one, as the directory has them now: gone means no token,
-/// whatever the grant says, and whether they may have it is asked of them ([`signet_request::access`]). No
-/// token outlives an account that expires. `None` for a client's own token.
+/// whatever the grant says, and whether they may have it is asked of them
+/// ([`signet_request::access`]). No token outlives an account that expires. `None` for a client's
+/// own token.
 ///
 /// # Errors
 /// `invalid_grant`, or `temporarily_unavailable` where the directory cannot be read.

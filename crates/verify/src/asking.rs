@@ -1,11 +1,10 @@
 //! Opaque tokens: the way of a token whose issuer is asked about it (RFC 7662), and what is checked
 //! of the answer.
 
-use crate::{
-    Claims, Form, PolicyId, Presented, Refusal, Verified, claim_checks,
-    introspector::Introspector,
-    verifier::{Active, Decision, Verifier},
-};
+use crate::introspector::Introspector;
+use crate::token::claim_checks;
+use crate::verifier::{Active, Decision, Verifier};
+use crate::{Claims, Form, PolicyId, Presented, Refusal, Verified};
 
 impl Verifier {
     /// As [`Verifier::decide`], and asks the issuer where the policy says so: the one entry point

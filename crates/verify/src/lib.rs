@@ -6,26 +6,18 @@ mod accepted;
 mod asking;
 #[cfg(feature = "axum")]
 pub mod axum;
-mod binding;
 mod builder;
 pub mod cache;
 mod challenge;
-mod claim_checks;
-mod claims;
-#[cfg(feature = "compact")]
-mod compact;
 mod compact_keys;
-mod id_token;
 #[cfg(feature = "fetch")]
 mod introspector;
 mod issuer;
-mod jwt;
 mod keys;
 #[cfg(feature = "fetch")]
 mod outbound;
 mod per_thread;
 mod policy;
-mod presented;
 #[cfg(feature = "fetch")]
 mod refresh;
 mod refusal;
@@ -33,6 +25,7 @@ mod replay;
 mod revocation;
 #[cfg(feature = "fetch")]
 mod stream;
+mod token;
 #[cfg(feature = "tonic")]
 pub mod tonic;
 #[cfg(feature = "tower")]
@@ -42,14 +35,12 @@ mod verifier;
 
 pub use builder::{BuildError, Builder};
 pub use challenge::Challenge;
-pub use claims::Claims;
 pub use issuer::{Freshness, Health, HealthState, Issuer, KeySource};
 pub use keys::WithoutKid;
 pub use per_thread::PerThread;
 #[cfg(feature = "fetch")]
 pub use policy::Introspect;
 pub use policy::{Binding, Policy, PolicyId, Rule, TokenKind};
-pub use presented::{Presented, Proof, Scheme};
 pub use refusal::{Answer, Counters, Refusal};
 pub use replay::{ReplayGuard, ReplayUse};
 pub use revocation::{
@@ -57,6 +48,8 @@ pub use revocation::{
     RevocationsByIssuer, Subject,
 };
 pub use signet_jose::dpop::nonce::LIFETIME as PROOF_NONCE_LIFETIME;
+pub use token::claims::Claims;
+pub use token::presented::{Presented, Proof, Scheme};
 pub use verified::{Form, Verified};
 pub use verifier::{Decision, Verifier};
 

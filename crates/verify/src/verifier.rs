@@ -1,18 +1,18 @@
 //! The verifier and its one entry point: which way a token goes, what a cache may answer, and what
 //! is decided for every request.
 
+use crate::accepted::Accepted;
+use crate::cache::TokenCache;
+use crate::compact_keys::CompactKeys;
 #[cfg(feature = "fetch")]
 use crate::introspector::Introspector;
+use crate::issuer::IssuerState;
+use crate::keys::PreparedKey;
+use crate::replay::{Dated, ReplayGuard, Seen};
+use crate::token::claim_checks;
 use crate::{
     Counters, Health, HealthState, Policy, PolicyId, Presented, Refusal, Revocations, TokenKind,
     Verified,
-    accepted::Accepted,
-    cache::TokenCache,
-    claim_checks,
-    compact_keys::CompactKeys,
-    issuer::IssuerState,
-    keys::PreparedKey,
-    replay::{Dated, ReplayGuard, Seen},
 };
 use signet_jose::{
     dpop::nonce::{self, HmacNonceKey},
@@ -244,9 +244,9 @@ impl Verifier {
             }
         }
         match policy.kind {
-            TokenKind::IdToken => crate::id_token::answers(verified, policy, presented)?,
+            TokenKind::IdToken => crate::token::id_token::answers(verified, policy, presented)?,
             TokenKind::LogoutToken => {}
-            TokenKind::AccessToken | TokenKind::PlainAccessToken => crate::binding::prove(
+            TokenKind::AccessToken | TokenKind::PlainAccessToken => crate::token::binding::prove(
                 claims,
                 policy,
                 presented,

@@ -1,8 +1,8 @@
 //! Whether a grant and its grantee still stand: revocations, descent, declarations.
 
 use super::Check;
+use crate::chain::grant::Grant;
 use crate::error::{Refusal, Result, ensure};
-use crate::grant::Grant;
 use crate::id::AgentId;
 use crate::object::Signed;
 use crate::revocation::Target;

@@ -1,7 +1,7 @@
 //! Chains that are spliced, widened, replayed, revoked.
 
 use super::*;
-use crate::constraint::{Budget, Custom, Ledger, Nothing};
+use crate::chain::constraint::{Budget, Custom, Ledger, Nothing};
 use crate::id::Hash;
 use crate::identity::{Created, create};
 use crate::keys::{SigningKeys, Suite};

@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 use super::schema::Kind;
 use crate::base64url;
 use crate::cbor::{self, Decoder};
+use crate::chain::network::Network;
 use crate::error::{Refusal, Result, ensure};
 use crate::id::AgentId;
 use crate::keys::{Alg, KeySet};
-use crate::network::Network;
 use crate::text_map::TextMap;
 
 pub(super) fn to_json(kind: &Kind, d: &mut Decoder<'_>) -> Result<Value> {

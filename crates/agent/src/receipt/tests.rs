@@ -4,7 +4,7 @@ use super::*;
 use crate::anchor::Anchors;
 use crate::identity::{Created, create};
 use crate::keys::Suite;
-use crate::witness::{Witness, check_witnesses};
+use crate::receipt::witness::{Witness, check_witnesses};
 
 fn agent(name: &str) -> Created {
     create(name, Suite::Ed25519, 0).expect("created")
@@ -260,7 +260,7 @@ fn a_witness_is_checked_with_its_newest_document() {
 
 #[test]
 fn a_track_record_counts_a_receipt_once() {
-    use crate::competence::TrackRecord;
+    use crate::receipt::competence::TrackRecord;
     let alice = agent("alice");
     let mut body = Receipt::new(alice.document.by(), "payment", 5);
     body.outcome = Outcome::Success;
@@ -300,7 +300,7 @@ fn a_receipt_is_under_240_bytes() {
 
 #[test]
 fn a_track_record_can_be_computed_again() {
-    use crate::competence::TrackRecord;
+    use crate::receipt::competence::TrackRecord;
     let alice = agent("alice");
     let all: Vec<_> = (0..10)
         .map(|i| {

@@ -8,13 +8,11 @@ use std::{
 
 use serde_json::Value;
 
-use crate::{
-    client::Failure,
-    published::{self, Table},
-    record::{Cpu, Measure, Row, Unit},
-    run::{Options, Part, Run},
-    summary::Summary,
-};
+use crate::client::Failure;
+use crate::report::published::{self, Table};
+use crate::report::record::{Cpu, Measure, Row, Unit};
+use crate::report::summary::Summary;
+use crate::run::{Options, Part, Run};
 
 /// All of [`TABLE`].
 pub const PART: Part = Part {

@@ -9,15 +9,13 @@ use signet_crypto::Algorithm;
 use signet_jose::base64url;
 use tokio::task::LocalSet;
 
-use crate::{
-    client::{Connection, Failure},
-    flow::{Provider, RegisteredClient},
-    nodes::said,
-    operation::{CodeFlow, Operation, Refresh},
-    record::{Measure, Row, Unit},
-    run::{Options, Part, Run},
-    summary::Summary,
-};
+use crate::client::{Connection, Failure};
+use crate::load::flow::{Provider, RegisteredClient};
+use crate::load::operation::{CodeFlow, Operation, Refresh};
+use crate::nodes::said;
+use crate::report::record::{Measure, Row, Unit};
+use crate::report::summary::Summary;
+use crate::run::{Options, Part, Run};
 
 /// Claims.
 pub const PART: Part = Part {

@@ -7,18 +7,16 @@ use std::time::Instant;
 use signet_crypto::Algorithm;
 use tokio::{runtime::Runtime, task::LocalSet};
 
-use crate::{
-    client::{Failure, Target},
-    floor::{Bare, Floor},
-    flow::{METHODS, Provider},
-    operation::{CodeFlow, Introspect, Operation, Refresh, TokenRequest},
-    process::Server,
-    profile::Recording,
-    published,
-    record::{Cpu, Measure, Row, Unit},
-    run::{Options, Part, Run},
-    summary::Summary,
-};
+use crate::client::{Failure, Target};
+use crate::floor::{Bare, Floor};
+use crate::load::flow::{METHODS, Provider};
+use crate::load::operation::{CodeFlow, Introspect, Operation, Refresh, TokenRequest};
+use crate::process::Server;
+use crate::profile::Recording;
+use crate::report::published;
+use crate::report::record::{Cpu, Measure, Row, Unit};
+use crate::report::summary::Summary;
+use crate::run::{Options, Part, Run};
 
 /// Latency by scenario, algorithm and nodes.
 pub const PART: Part = Part {

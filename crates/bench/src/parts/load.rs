@@ -8,18 +8,16 @@
 
 use std::time::Duration;
 
-use crate::{
-    arrivals::{Hold, Outcome},
-    client::Failure,
-    postgres::Postgres,
-    process::Server,
-    profile::{Recording, Shares},
-    published,
-    record::{Cpu, Curve, Knee, Measure, Row, Step, Unit},
-    run::{Options, Part, Run},
-    scenario::{Kind, Scenario, Site, TABLE},
-    summary::Summary,
-};
+use crate::client::Failure;
+use crate::load::arrivals::{Hold, Outcome};
+use crate::load::scenario::{Kind, Scenario, Site, TABLE};
+use crate::postgres::Postgres;
+use crate::process::Server;
+use crate::profile::{Recording, Shares};
+use crate::report::published;
+use crate::report::record::{Cpu, Curve, Knee, Measure, Row, Step, Unit};
+use crate::report::summary::Summary;
+use crate::run::{Options, Part, Run};
 
 /// Load.
 pub const PART: Part = Part {
@@ -315,7 +313,7 @@ fn unwell(step: &Step, trips: u32) -> Option<String> {
     if step.p99_ms >= WELL_MS * f64::from(trips) {
         return Some(format!(
             "the 99th percentile is {} ms",
-            crate::text::number(step.p99_ms)
+            crate::report::text::number(step.p99_ms)
         ));
     }
     if refused > 0 {

@@ -28,15 +28,13 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
-use crate::{
-    client::{Connection, Failure},
-    flow::{self, Provider, RegisteredClient},
-    nodes::said,
-    process::Server,
-    record::{Cpu, Measure, Row, Unit},
-    run::{Options, Part, Run},
-    summary::Summary,
-};
+use crate::client::{Connection, Failure};
+use crate::load::flow::{self, Provider, RegisteredClient};
+use crate::nodes::said;
+use crate::process::Server;
+use crate::report::record::{Cpu, Measure, Row, Unit};
+use crate::report::summary::Summary;
+use crate::run::{Options, Part, Run};
 
 /// Logout.
 pub const PART: Part = Part {

@@ -6,17 +6,15 @@ use std::time::Duration;
 use signet_crypto::Algorithm;
 use tokio::task::LocalSet;
 
-use crate::{
-    arrivals::{Actor, Answer, Hold, Verdict},
-    client::Failure,
-    flow::Provider,
-    heap::Counter,
-    operation::{CodeFlow, Introspect, Operation, Refresh, TokenRequest},
-    record::{Measure, Row, Unit},
-    run::{Options, Part, Run},
-    scenario::Site,
-    summary::Summary,
-};
+use crate::client::Failure;
+use crate::heap::Counter;
+use crate::load::arrivals::{Actor, Answer, Hold, Verdict};
+use crate::load::flow::Provider;
+use crate::load::operation::{CodeFlow, Introspect, Operation, Refresh, TokenRequest};
+use crate::load::scenario::Site;
+use crate::report::record::{Measure, Row, Unit};
+use crate::report::summary::Summary;
+use crate::run::{Options, Part, Run};
 
 /// Memory.
 pub const PART: Part = Part {

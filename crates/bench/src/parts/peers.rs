@@ -17,15 +17,13 @@ use signet_jose::{
 };
 use signet_verify::{Issuer, KeySource, Policy, Presented, Verifier};
 
-use crate::{
-    arrivals::Hold,
-    client::{Failure, Target},
-    process::Server,
-    record::{Cpu, Named, Row, Unit},
-    run::{Options, Part, Run},
-    scenario::{Kind, Scenario, Site, TABLE, client_credentials_of},
-    summary::Summary,
-};
+use crate::client::{Failure, Target};
+use crate::load::arrivals::Hold;
+use crate::load::scenario::{Kind, Scenario, Site, TABLE, client_credentials_of};
+use crate::process::Server;
+use crate::report::record::{Cpu, Named, Row, Unit};
+use crate::report::summary::Summary;
+use crate::run::{Options, Part, Run};
 
 /// Peers.
 pub const PART: Part = Part {

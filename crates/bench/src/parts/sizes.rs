@@ -6,17 +6,15 @@ use signet_compact::Version;
 use signet_crypto::SigningKey;
 use tokio::task::LocalSet;
 
-use crate::{
-    client::Failure,
-    compact,
-    flow::Provider,
-    operation::CodeFlow,
-    parts::grid::ALGORITHMS,
-    published::{self, Table},
-    record::{Row, Unit},
-    run::{Options, Part, Run},
-    summary::Summary,
-};
+use crate::client::Failure;
+use crate::compact;
+use crate::load::flow::Provider;
+use crate::load::operation::CodeFlow;
+use crate::parts::grid::ALGORITHMS;
+use crate::report::published::{self, Table};
+use crate::report::record::{Row, Unit};
+use crate::report::summary::Summary;
+use crate::run::{Options, Part, Run};
 
 /// Sizes.
 pub const PART: Part = Part {

@@ -1,9 +1,9 @@
 //! This server as a client of identity providers: what it fetches of them, and what it believes.
 //!
-//! Every connection goes through [`signet_realm::outbound`], under its bounds, and is counted for the
-//! caller's address and for the host ([`signet_realm::budgets`]). What a provider says of a person is
-//! believed where its ID token holds under our own verifier, or where its API answers an access
-//! token that it has just given.
+//! Every connection goes through [`signet_realm::outbound`], under its bounds, and is counted for
+//! the caller's address and for the host ([`signet_realm::budgets`]). What a provider says of a
+//! person is believed where its ID token holds under our own verifier, or where its API answers an
+//! access token that it has just given.
 mod hint;
 mod metadata;
 mod person;

@@ -1,8 +1,9 @@
 //! A new password in the place of a temporary one: the last page before a session begins.
 //!
 //! Whoever comes here has shown everything that the login asks for, and the sealed interaction says
-//! so ([`signet_request::interaction::Half`]). The new password ends everything that the account had, and
-//! the login goes on with it. It counts for nothing once somebody else has changed the password.
+//! so ([`signet_request::interaction::Half`]). The new password ends everything that the account
+//! had, and the login goes on with it. It counts for nothing once somebody else has changed the
+//! password.
 
 use signet_audit::Action;
 use signet_crypto::Secret;

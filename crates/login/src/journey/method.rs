@@ -138,7 +138,8 @@ pub struct MethodPage<'a> {
     pub can_remember: bool,
     /// The method's own state, as its start left it.
     pub state: &'a [u8],
-    /// What a passkey on the login page answers ([`signet_request::interaction::Interaction::challenge`]).
+    /// What a passkey on the login page answers
+    /// ([`signet_request::interaction::Interaction::challenge`]).
     pub challenge: Option<&'a str>,
     /// What went wrong, or what was done.
     pub notice: Option<Notice>,

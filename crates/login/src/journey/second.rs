@@ -1,9 +1,9 @@
 //! A further step of a login: what is asked for beyond what somebody has shown, and its pages.
 //!
-//! There are two beginnings. A login is half way ([`signet_request::interaction::Half`]) where the account
-//! has a second factor and it was not shown: no session is begun before that. Or a session is
-//! there, and what the interaction leads to asks for more than it has (RFC 9470): then only what is
-//! missing is asked for, and the session goes on with it.
+//! There are two beginnings. A login is half way ([`signet_request::interaction::Half`]) where the
+//! account has a second factor and it was not shown: no session is begun before that. Or a session
+//! is there, and what the interaction leads to asks for more than it has (RFC 9470): then only what
+//! is missing is asked for, and the session goes on with it.
 //!
 //! Whoever has nothing that reaches what is asked for sets a factor up on the way: in a login that
 //! is half way, or in a session that has just shown everything that the account has

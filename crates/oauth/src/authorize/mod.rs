@@ -22,8 +22,8 @@
 //!
 //! `Facts` holds only what the server itself knows (session, remembered consent, and the progress
 //! that the sealed interaction carries): no member of it is ever read from a request (known fault
-//! A1). Pushed requests ([`crate::authorize::par`]) and device authorization ([`crate::token::device_authorization`])
-//! run the same table of checks.
+//! A1). Pushed requests ([`crate::authorize::par`]) and device authorization
+//! ([`crate::token::device_authorization`]) run the same table of checks.
 
 pub mod acr;
 mod checks;

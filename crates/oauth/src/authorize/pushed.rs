@@ -1,5 +1,5 @@
-//! The `request_uri` of a pushed request (RFC 9126), as `/authorize` reads it. [`crate::authorize::par`] makes
-//! it.
+//! The `request_uri` of a pushed request (RFC 9126), as `/authorize` reads it.
+//! [`crate::authorize::par`] makes it.
 use super::AuthorizationRequest;
 use signet_crypto::seal::{Keyring, Purpose};
 use signet_jose::base64url;

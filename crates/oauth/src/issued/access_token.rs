@@ -1,7 +1,7 @@
 //! Our own access tokens, looked at again: at introspection, revocation, exchange and userinfo.
 //!
-//! The order is fixed, whatever the [format](crate::issued::format): signature under a key that is still
-//! ours, kind of token, claims by schema, issuer, end, revocation. Nothing of the payload is
+//! The order is fixed, whatever the [format](crate::issued::format): signature under a key that is
+//! still ours, kind of token, claims by schema, issuer, end, revocation. Nothing of the payload is
 //! believed before the first (known faults A3, A8, A11).
 pub use crate::issued::token_facts::*;
 

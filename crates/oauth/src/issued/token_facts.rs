@@ -1,7 +1,7 @@
 //! What an access token of this issuer says, read from claims whose signature held.
 //!
-//! One model for every [format](crate::issued::format). Who issued it, and whether it has expired or was
-//! revoked, is judged by [`crate::issued::access_token`].
+//! One model for every [format](crate::issued::format). Who issued it, and whether it has expired
+//! or was revoked, is judged by [`crate::issued::access_token`].
 use crate::id::{GrantId, Jti, read_jti};
 use crate::issued::sealed::Confirmation;
 use crate::scope::ScopeSet;

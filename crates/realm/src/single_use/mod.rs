@@ -293,8 +293,8 @@ pub struct Family {
     pub generation: u64,
     /// When it was written, Unix seconds.
     pub written_at: u64,
-    /// Who made this generation ([`signet_oauth::token::decision::Retry::by`]); none for the first, and
-    /// where nobody may retry.
+    /// Who made this generation ([`signet_oauth::token::decision::Retry::by`]); none for the first,
+    /// and where nobody may retry.
     pub rotated_by: Option<[u8; 32]>,
 }
 

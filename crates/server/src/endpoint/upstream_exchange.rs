@@ -1,5 +1,5 @@
-//! `/token`, where a client exchanges a person's access token for one of an identity provider
-//! (RFC 8693). The rules are those of `signet_oauth::token::grant`; the provider is asked for the token
+//! `/token`, where a client exchanges a person's access token for one of an identity provider (RFC
+//! 8693). The rules are those of `signet_oauth::token::grant`; the provider is asked for the token
 //! with the refresh token that is kept of the person ([`signet_federation::upstream_tokens`]).
 use super::client_endpoint::{ClientRequest, UPSTREAM_EXCHANGE};
 use signet_audit::{Action, Event};

@@ -1,5 +1,5 @@
-//! What the threads of the callers and the tasks of the store share: the queues, and the breaker that
-//! refuses calls while the database does not answer.
+//! What the threads of the callers and the tasks of the store share: the queues, and the breaker
+//! that refuses calls while the database does not answer.
 use super::{
     Options, PostgresError,
     jobs::{Read, Write},

@@ -3,8 +3,8 @@
 //!
 //! A format knows its wire form, its signature and its claims' encoding. It knows nothing of
 //! issuers, ends and revocation: those are judged in one place for all formats
-//! ([`crate::issued::access_token`]). A key serves one format only, so no token of one can be shown as one
-//! of the other.
+//! ([`crate::issued::access_token`]). A key serves one format only, so no token of one can be shown
+//! as one of the other.
 use crate::id::{Jti, write_jti};
 mod compact;
 mod jwt;

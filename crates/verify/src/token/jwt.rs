@@ -1,11 +1,10 @@
 //! The way of a signed JWT: form, header, key, what could only refuse, signature, and then what the
 //! signature makes believable.
 
-use crate::{
-    Claims, Form, Policy, Refusal, Verified, Verifier, claim_checks,
-    keys::{Found, PreparedKey},
-    verifier::{Active, Checked, usable},
-};
+use crate::keys::{Found, PreparedKey};
+use crate::token::claim_checks;
+use crate::verifier::{Active, Checked, usable};
+use crate::{Claims, Form, Policy, Refusal, Verified, Verifier};
 use signet_crypto::Algorithm;
 use signet_jose::{
     base64url,

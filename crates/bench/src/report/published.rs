@@ -25,12 +25,12 @@ impl Table {
     #[must_use]
     pub fn named(name: &str) -> Table {
         let text = match name {
-            LATENCY => include_str!("../data/authorization-server-latency.csv"),
-            LOAD => include_str!("../data/load-test-endpoints.csv"),
-            VALIDATION => include_str!("../data/jwt-validation-http.csv"),
-            SIZES => include_str!("../data/token-sizes.csv"),
-            COMPACT => include_str!("../data/compact-tokens.csv"),
-            AGENTS => include_str!("../data/agent-identity.csv"),
+            LATENCY => include_str!("../../data/authorization-server-latency.csv"),
+            LOAD => include_str!("../../data/load-test-endpoints.csv"),
+            VALIDATION => include_str!("../../data/jwt-validation-http.csv"),
+            SIZES => include_str!("../../data/token-sizes.csv"),
+            COMPACT => include_str!("../../data/compact-tokens.csv"),
+            AGENTS => include_str!("../../data/agent-identity.csv"),
             _ => "",
         };
         let mut lines = text.lines().map(|line| line.split(',').collect());

@@ -8,10 +8,8 @@ use super::{
     oracle::{Claims, Expected, Seen, Witness},
     post,
 };
-use crate::{
-    arrivals::{Actor, Answer, Verdict},
-    client::Failure,
-};
+use crate::client::Failure;
+use crate::load::arrivals::{Actor, Answer, Verdict};
 
 const GRANT: &str = "urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Atoken-exchange";
 const ACCESS_TOKEN: &str = "urn%3Aietf%3Aparams%3Aoauth%3Atoken-type%3Aaccess_token";

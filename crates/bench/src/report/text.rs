@@ -2,10 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::{
-    profile::GROUPS,
-    record::{Curve, Outcome, Record, Row, Unit},
-};
+use crate::profile::GROUPS;
+use crate::report::record::{Curve, Outcome, Record, Row, Unit};
 
 /// The parts' titles, in the order of the report.
 pub type Titles<'t> = &'t [(&'static str, &'static str)];
@@ -91,10 +89,10 @@ fn goals(out: &mut String, record: &Record) {
     out.push_str("| missed | reached | goal | of |\n|---|---|---|---|\n");
     for (row, Outcome { goal, reached, .. }) in missed {
         let words = match goal.of {
-            crate::record::Measure::Value => row.unit.symbol(),
-            other @ (crate::record::Measure::OverFloor
-            | crate::record::Measure::CpuOverFloor
-            | crate::record::Measure::OverPublished) => other.words(),
+            crate::report::record::Measure::Value => row.unit.symbol(),
+            other @ (crate::report::record::Measure::OverFloor
+            | crate::report::record::Measure::CpuOverFloor
+            | crate::report::record::Measure::OverPublished) => other.words(),
         };
         let (reached, bound) = (number(reached), number(goal.bound));
         let _ = writeln!(
@@ -299,11 +297,9 @@ fn thousands(value: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        machine::Machine,
-        record::{Cpu, Measure, Profile, Skipped},
-        summary::Summary,
-    };
+    use crate::machine::Machine;
+    use crate::report::record::{Cpu, Measure, Profile, Skipped};
+    use crate::report::summary::Summary;
 
     #[test]
     fn numbers_have_three_digits_that_count() {
@@ -330,7 +326,7 @@ mod tests {
             Summary::exact(60.0),
         )
         .floor("1 echo + sign ES256", Summary::exact(40.0))
-        .published(Some(151.0), crate::published::LATENCY)
+        .published(Some(151.0), crate::report::published::LATENCY)
         .goal(Measure::OverFloor, 1.15)
         .goal(Measure::OverPublished, 1.0);
         row.cpu = Some(Cpu {

@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use crate::record::{Record, Row, Unit};
+use crate::report::record::{Record, Row, Unit};
 
 /// Changes of times and rates below this are never told: two per cent.
 pub const LEAST: f64 = 0.02;
@@ -69,7 +69,8 @@ impl Comparison {
         }
         for curve in &new.curves {
             let before = old.curves.iter().find(|before| before.name == curve.name);
-            let knee = |curve: &crate::record::Curve| curve.knee.as_ref().map(|knee| knee.rate);
+            let knee =
+                |curve: &crate::report::record::Curve| curve.knee.as_ref().map(|knee| knee.rate);
             let Some(before) = before else {
                 comparison.added.push(format!("load: {}", curve.name));
                 continue;
@@ -174,7 +175,10 @@ impl fmt::Display for Comparison {
                     ..
                 } = change;
                 let percent = (new / old - 1.0) * 100.0;
-                let (old, new) = (crate::text::number(*old), crate::text::number(*new));
+                let (old, new) = (
+                    crate::report::text::number(*old),
+                    crate::report::text::number(*new),
+                );
                 let noise = noise * 100.0;
                 writeln!(
                     f,
@@ -198,7 +202,8 @@ impl fmt::Display for Comparison {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{machine::Machine, summary::Summary};
+    use crate::machine::Machine;
+    use crate::report::summary::Summary;
 
     /// Samples around a middle, from a small generator: the same each time.
     fn noisy(middle: f64, spread: f64, seed: u64, count: usize) -> Summary {

@@ -4,10 +4,8 @@
 use bytes::Bytes;
 use http::{Method, StatusCode};
 
-use crate::{
-    client::{Answer, Connection, Failure, Target},
-    flow::{self, Prepared, Provider, RegisteredClient},
-};
+use crate::client::{Answer, Connection, Failure, Target};
+use crate::load::flow::{self, Prepared, Provider, RegisteredClient};
 
 /// What is done again and again, and timed.
 pub trait Operation {

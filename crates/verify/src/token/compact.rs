@@ -1,10 +1,9 @@
 //! Compact tokens under the same policies: checked by signet-compact, then described by claims of
 //! the same names as a JWT's.
 
-use crate::{
-    Claims, Form, Policy, Refusal, Verified, Verifier, claim_checks,
-    verifier::{Active, Checked, usable},
-};
+use crate::token::claim_checks;
+use crate::verifier::{Active, Checked, usable};
+use crate::{Claims, Form, Policy, Refusal, Verified, Verifier};
 use signet_compact::{Confirmation, KeySet, Token};
 use signet_jose::{base64url, json::Writer};
 

@@ -6,11 +6,9 @@ mod chart;
 use std::{collections::BTreeMap, path::Path};
 
 use self::chart::{Chart, Look, Panel, Series};
-use crate::{
-    client::Failure,
-    published,
-    record::{Curve, Record, Row},
-};
+use crate::client::Failure;
+use crate::report::published;
+use crate::report::record::{Curve, Record, Row};
 
 /// Draws all that the record has figures for. Gives the files, with what they show.
 ///
@@ -100,7 +98,7 @@ fn convergence(record: &Record) -> Option<Chart> {
     let unit = lines.values().flatten().next()?.1.unit;
     let published = [2, 3, 5, 7, 10].into_iter().filter_map(|nodes| {
         let mean = published::convergence_ms("ES256", nodes)?;
-        let scale = if unit == crate::record::Unit::Microseconds {
+        let scale = if unit == crate::report::record::Unit::Microseconds {
             1000.0
         } else {
             1.0
@@ -131,7 +129,7 @@ fn convergence(record: &Record) -> Option<Chart> {
 }
 
 fn load(curve: &Curve) -> Chart {
-    let line = |label: &str, look: Look, of: fn(&crate::record::Step) -> f64| {
+    let line = |label: &str, look: Look, of: fn(&crate::report::record::Step) -> f64| {
         let points = curve.steps.iter().map(|step| (step.offered, of(step)));
         Series::new(label, look, points.collect())
     };
@@ -233,7 +231,7 @@ fn bars(rows: &[&Row], label: fn(&Row) -> String) -> Vec<Series> {
 }
 
 fn memory(record: &Record) -> Option<Chart> {
-    let megabytes = |row: &&Row| row.unit == crate::record::Unit::Megabytes;
+    let megabytes = |row: &&Row| row.unit == crate::report::record::Unit::Megabytes;
     let rows: Vec<&Row> = of(record, "memory").filter(megabytes).collect();
     (!rows.is_empty()).then(|| Chart {
         file: "memory".into(),
@@ -275,11 +273,9 @@ fn sizes(record: &Record) -> Option<Chart> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        machine::Machine,
-        record::{Knee, Step, Unit},
-        summary::Summary,
-    };
+    use crate::machine::Machine;
+    use crate::report::record::{Knee, Step, Unit};
+    use crate::report::summary::Summary;
 
     #[test]
     fn every_plot_of_a_record_is_drawn_and_says_what_it_shows() {

@@ -6,11 +6,9 @@ use super::{
     Chance, Scenario, Site, authorization, get,
     oracle::{Claims, Seen, Witness},
 };
-use crate::{
-    arrivals::{Actor, Answer, Verdict},
-    client::Failure,
-    flow,
-};
+use crate::client::Failure;
+use crate::load::arrivals::{Actor, Answer, Verdict};
+use crate::load::flow;
 
 /// Sessions that are logged in.
 const SESSIONS: usize = 8;

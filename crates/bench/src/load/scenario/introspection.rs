@@ -8,10 +8,8 @@ use bytes::Bytes;
 use serde::Deserialize;
 
 use super::{Chance, Scenario, Site, authorization, exchange, oracle::Claims, post, site};
-use crate::{
-    arrivals::{Actor, Answer, Verdict},
-    client::Failure,
-};
+use crate::client::Failure;
+use crate::load::arrivals::{Actor, Answer, Verdict};
 use signet_crypto::Algorithm;
 
 /// What an answer says.

@@ -5,9 +5,9 @@
 
 use signet_crypto::random;
 
-use crate::capability::Capability;
 use crate::cbor::{Decoder, MapReader};
-use crate::constraint::Constraints;
+use crate::chain::capability::Capability;
+use crate::chain::constraint::Constraints;
 use crate::error::{Refusal, Result, ensure};
 use crate::id::{AgentId, Hash};
 use crate::identity::VerifiedDocument;

@@ -11,7 +11,8 @@ use plotters::{
     style::text_anchor::{HPos, Pos, VPos},
 };
 
-use crate::{client::Failure, text::number};
+use crate::client::Failure;
+use crate::report::text::number;
 
 /// What is drawn.
 pub(super) struct Chart {

@@ -3,9 +3,9 @@
 use std::net::IpAddr;
 
 use crate::cbor::{Decoder, MapReader};
+use crate::chain::network::Network;
 use crate::error::{Refusal, Result, ensure};
 use crate::id::Hash;
-use crate::network::Network;
 use crate::object::{Fields, check_ascending};
 use crate::text::check_text;
 use crate::text_map::TextMap;

@@ -25,10 +25,8 @@ use hdrhistogram::Histogram;
 use tokio::{sync::Semaphore, task::LocalSet};
 
 pub use self::answer::Answer;
-use crate::{
-    client::{Failure, Target},
-    record::Step,
-};
+use crate::client::{Failure, Target};
+use crate::report::record::Step;
 
 /// Times are recorded to three digits, from a microsecond to ten minutes.
 const GREATEST_US: u64 = 600_000_000;

@@ -14,10 +14,8 @@ use super::{
     oracle::{Claims, Expected, Seen, Witness},
     post,
 };
-use crate::{
-    arrivals::{Actor, Answer, Verdict},
-    client::Failure,
-};
+use crate::client::Failure;
+use crate::load::arrivals::{Actor, Answer, Verdict};
 
 /// Of a thousand operations, so many are a replay, and as many a parallel use.
 const PER_MILLE: usize = 10;

@@ -10,11 +10,9 @@ use super::{
     oracle::{Expected, Seen, Witness},
     post,
 };
-use crate::{
-    arrivals::{Actor, Answer, Verdict},
-    client::Failure,
-    flow::base64,
-};
+use crate::client::Failure;
+use crate::load::arrivals::{Actor, Answer, Verdict};
+use crate::load::flow::base64;
 
 struct Tokens {
     requests: Vec<Vec<u8>>,

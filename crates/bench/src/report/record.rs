@@ -6,7 +6,8 @@ use std::{collections::BTreeMap, io, path::Path};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{machine::Machine, summary::Summary};
+use crate::machine::Machine;
+use crate::report::summary::Summary;
 
 /// A whole run.
 #[derive(Clone, Debug, Serialize, Deserialize)]

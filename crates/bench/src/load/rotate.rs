@@ -12,11 +12,9 @@ use http::{Method, StatusCode};
 use rustls::pki_types::ServerName;
 use tokio::{io::AsyncWriteExt, net::TcpStream, task::LocalSet};
 
-use crate::{
-    client::{Connection, Failure, Target},
-    flow::{self, RegisteredClient},
-    load::{Measured, answer},
-};
+use crate::client::{Connection, Failure, Target};
+use crate::load::flow::{self, RegisteredClient};
+use crate::load::{Measured, answer};
 
 /// Where the codes go; nobody listens there.
 pub const REDIRECT: &str = "http://127.0.0.1:47999/callback";

@@ -11,10 +11,8 @@ mod refresh;
 mod site;
 
 pub use self::{client_credentials::of as client_credentials_of, site::Site};
-use crate::{
-    arrivals::Actor,
-    client::{Failure, Target},
-};
+use crate::client::{Failure, Target};
+use crate::load::arrivals::Actor;
 
 /// A scenario that is prepared.
 pub trait Scenario: Sync {
@@ -47,7 +45,10 @@ impl Actor for Box<dyn Actor> {
         (**self).begin()
     }
 
-    fn answered(&mut self, answer: &crate::arrivals::Answer<'_>) -> crate::arrivals::Verdict {
+    fn answered(
+        &mut self,
+        answer: &crate::load::arrivals::Answer<'_>,
+    ) -> crate::load::arrivals::Verdict {
         (**self).answered(answer)
     }
 

@@ -5,11 +5,9 @@ use http::{Method, StatusCode};
 use signet_jose::jwk::JwkSet;
 use tokio::{runtime::Runtime, task::LocalSet};
 
-use crate::{
-    client::{Answer, Connection, Failure, Target},
-    flow::{Provider, RegisteredClient},
-    operation::CodeFlow,
-};
+use crate::client::{Answer, Connection, Failure, Target};
+use crate::load::flow::{Provider, RegisteredClient};
+use crate::load::operation::CodeFlow;
 
 /// A running installation and a runtime to speak to it with.
 pub struct Site {

@@ -8,13 +8,13 @@
 use crate::base64url;
 use crate::cbor::{Decoder, Encoder};
 use crate::chain::MAX_LINKS;
+use crate::chain::grant::Grant;
+use crate::chain::proof::Proof;
 use crate::declaration::Declaration;
 use crate::error::{Refusal, Result, ensure};
-use crate::grant::Grant;
 use crate::identity::VerifiedDocument;
 use crate::lineage::{Birth, MAX_GENERATIONS};
 use crate::object::{Object, Signed};
-use crate::proof::Proof;
 
 /// The version that is written and read.
 const VERSION: u64 = 1;
@@ -103,7 +103,7 @@ impl Presentation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capability::Capability;
+    use crate::chain::capability::Capability;
     use crate::identity::{Created, create};
     use crate::keys::Suite;
     use proptest::prelude::*;

@@ -21,12 +21,10 @@ use super::{
     oracle::{Expected, Seen, Witness},
     post,
 };
-use crate::{
-    arrivals::{Actor, Answer, Verdict},
-    client::{Failure, Target},
-    flow::{self, Cookies},
-    nodes::said,
-};
+use crate::client::{Failure, Target};
+use crate::load::arrivals::{Actor, Answer, Verdict};
+use crate::load::flow::{self, Cookies};
+use crate::nodes::said;
 
 /// People who log in. Each may ask for ten mails in a quarter of an hour, all for five thousand.
 const PEOPLE: usize = 480;
