@@ -17,7 +17,7 @@ use signet_store::StoreError;
 use signet_texts::Wishes;
 
 use crate::failure::Failure;
-use crate::journey::terms::accepted_terms;
+use crate::journey::accepted_terms;
 use crate::recover::refused;
 use crate::waiting_login::{self, Done};
 use signet_pages::{Face, Notice};

@@ -21,8 +21,8 @@ use signet_oauth::params::Params;
 use signet_store::StoreError;
 
 use crate::failure::Failure;
+use crate::journey::accepted_terms;
 use crate::journey::budgets::{Budgets, Standing};
-use crate::journey::terms::accepted_terms;
 use crate::recover::refused;
 use crate::waiting_login::{self, Done, WaitingId};
 use signet_pages::Notice;

@@ -8,7 +8,7 @@
 use signet_jose::base64url;
 use signet_store::{Change, Key, Op, StoreError, Table};
 
-use crate::journey::flow;
+use crate::journey;
 use signet_pages::Notice;
 use signet_realm::budgets::Act;
 use signet_request::browser_request::BrowserRequest;
@@ -153,7 +153,7 @@ pub async fn go_on(visit: BrowserRequest, id: &str, done: Done) -> Response {
     match found {
         Ok(Waiting::Here(interaction)) => {
             let notice = Notice::Done(done.said());
-            flow::show(visit, *interaction, Some(notice))
+            journey::show(visit, *interaction, Some(notice))
         }
         Ok(Waiting::Elsewhere | Waiting::Gone) => visit.start_again(),
         Err(error) => visit.unavailable(&error),

@@ -13,7 +13,7 @@ use super::{about, answer, overview};
 use crate::failure::Failure;
 use crate::freshness::{self, Fresh};
 use crate::journey::totp::TotpSecret;
-use crate::journey::{flow, is_last_way, recovery_code, second, totp};
+use crate::journey::{self, is_last_way, recovery_code, totp};
 use crate::user_passkeys;
 use signet_directory::session::Shown;
 use signet_pages::{CredentialSort, CredentialView, FactorsView, Notice, TotpAddPage};
@@ -86,9 +86,9 @@ pub(super) async fn ask_fresh(visit: BrowserRequest, present: &LoggedIn) -> Resp
     interaction.strict = true;
     if freshness::has_just_logged_in(&visit.context, present) {
         interaction.step_up = true;
-        return second::show(visit, interaction, None).await;
+        return journey::ask_further(visit, interaction).await;
     }
-    flow::show(visit, interaction, None)
+    journey::show(visit, interaction, None)
 }
 
 /// `decision=totp-add`, on the account page: a new secret.

@@ -16,7 +16,7 @@ use signet_store::StoreError;
 
 use crate::failure::Failure;
 use crate::freshness::{self, Fresh};
-use crate::journey::{flow, provider};
+use crate::journey::{self, provider};
 use crate::waiting_login;
 use signet_audit::{Action, Event};
 use signet_directory::passwords::Waiter;
@@ -43,7 +43,7 @@ pub async fn show(context: Context) -> Response {
     match waiting_login::said(visit.context.query()) {
         Some(text) if visit.present().is_none() => {
             let interaction = visit.interaction(Goal::Account);
-            flow::show(visit, interaction, Some(Notice::Done(text)))
+            journey::show(visit, interaction, Some(Notice::Done(text)))
         }
         Some(_) | None => overview(visit, None).await,
     }
@@ -59,7 +59,7 @@ async fn overview(visit: BrowserRequest, notice: Option<Notice>) -> Response {
 
 fn ask_login(visit: BrowserRequest) -> Response {
     let interaction = visit.interaction(Goal::Account);
-    flow::show(visit, interaction, None)
+    journey::show(visit, interaction, None)
 }
 
 async fn render(

@@ -2,7 +2,7 @@
 
 use super::budgets::Standing;
 use super::link;
-use super::method::{Answer, Attempt as Try, Method, MethodPage, Start, Step, Verdict};
+use super::method::{Answer, Attempt as Try, Method, MethodPage, Page, Start, Step, Verdict};
 use super::one_time_code::{self, Attempt, MailedCodeId};
 use signet_directory::User;
 use signet_pages::words::name_of;
@@ -29,7 +29,8 @@ pub const METHOD: Method = Method {
         keep: Some(|visit, state, sealed| Box::pin(link::keep(visit, state, sealed))),
         again: "login-email-again",
     }),
-    page: code_page,
+    script: None,
+    page: Page::Own(code_page),
     verify: |attempt| verify(attempt),
     wrong: "login-email-wrong",
     expired: "login-email-expired",

@@ -12,9 +12,10 @@ use signet_directory::{PasswordOf, PasswordVerdict, User};
 use signet_oauth::authorize::acr;
 use signet_oauth::params::Params;
 
-use super::flow::{self, By, Outcome};
+use super::attempt;
+use super::next::{ACTION, By, Journey, Next, Proof};
 use super::password;
-use super::second::Who;
+use super::who::Who;
 use crate::failure::Failure;
 use signet_pages::{FirstPassword, Html, Notice};
 use signet_request::access::Entrance;
@@ -51,7 +52,7 @@ fn render(
     signet_pages::first_password(
         &visit.face(),
         &FirstPassword {
-            action: flow::ACTION,
+            action: ACTION,
             interaction: &visit.seal(interaction),
             username: &who.user.username,
             email: who.user.email.as_deref().unwrap_or(""),
@@ -70,11 +71,11 @@ pub(super) async fn submit(
     mut interaction: Interaction,
     who: Who,
     form: &Params,
-) -> Outcome {
+) -> Next {
     match form.get("decision") {
         Some(NAME) => {}
-        Some("other") => return Outcome::Page(flow::show(visit, interaction, None)),
-        Some(_) | None => return Outcome::Page(show(visit, interaction, &who, None)),
+        Some("other") => return Next::identify(visit, interaction),
+        Some(_) | None => return Next::Answer(show(visit, interaction, &who, None)),
     }
     let event = visit.context.event(Action::ACCOUNT).operation(NAME);
     let event = event.subject(&who.user.id);
@@ -95,18 +96,18 @@ pub(super) async fn submit(
             let names = acr::METHODS.iter().map(|method| method.name);
             let mut shown = names.filter(|name| first == Some(name));
             let shown = shown.next().unwrap_or(password::METHOD.name);
-            let proof = flow::Proof {
+            let proof = Proof {
                 user,
                 shown,
                 by: By::Before,
             };
-            flow::finish(visit, interaction, proof, form).await
+            Next::Shown(Journey::new(visit, interaction), Box::new(proof))
         }
         Err(Failure::LoginRequired) => {
             interaction.half = None;
-            Outcome::Page(flow::show(visit, interaction, None))
+            Next::identify(visit, interaction)
         }
-        Err(failure) => Outcome::Page(flow::refused(visit, failure, |visit, notice| {
+        Err(failure) => Next::Answer(attempt::refused(visit, failure, |visit, notice| {
             render(visit, &interaction, &who, Some(notice))
         })),
     }

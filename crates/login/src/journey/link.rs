@@ -12,7 +12,7 @@ use signet_jose::base64url;
 use signet_oauth::params::Params;
 use signet_store::{Change, Key, Op, StoreError, Table};
 
-use super::flow;
+use super::next::ACTION;
 use super::one_time_code::{self, MailedCodeId};
 use signet_realm::budgets::Act;
 use signet_request::browser_request::BrowserRequest;
@@ -104,7 +104,7 @@ pub async fn show(context: Context) -> Response {
     };
     let typed = interaction.pending.as_ref();
     let typed = typed.map_or("", |pending| &*pending.typed);
-    let html = signet_pages::link_confirm(&t, flow::ACTION, &sealed, typed, &digits);
+    let html = signet_pages::link_confirm(&t, ACTION, &sealed, typed, &digits);
     visit.page(html)
 }
 

@@ -8,8 +8,9 @@ use signet_oauth::params::Params;
 use signet_store::StoreError;
 
 use super::budgets::Standing;
+use super::remembered;
 use signet_directory::User;
-use signet_pages::{Html, MethodButton, Notice};
+use signet_pages::{Html, MethodButton, Notice, StepPage};
 use signet_realm::attempts::Kind;
 use signet_request::browser_request::BrowserRequest;
 
@@ -55,8 +56,10 @@ pub struct Method {
     /// The step before the attempt. None: the method's fields stand on the login page itself, or
     /// need no step.
     pub start: Option<Start>,
+    /// What a script of the login page does for it.
+    pub script: Option<Script>,
     /// The page that shows its fields, where they are not on the login page.
-    pub page: fn(&MethodPage<'_>) -> Html,
+    pub page: Page,
     /// Decides an attempt. The budgets have been asked, and are settled by the answer.
     pub verify: for<'a> fn(&'a Attempt<'a>) -> Answer<'a, Verdict>,
     /// What a person reads whose attempt was wrong. It is the same for an account that does not
@@ -88,6 +91,13 @@ impl Method {
         self.shows.iter().all(|name| acr::is_enrolled(name))
     }
 
+    /// The state that its page begins with, where it has no start.
+    pub(super) fn fresh_state(&self) -> Vec<u8> {
+        self.script
+            .as_ref()
+            .map_or_else(Vec::new, |script| (script.fresh)())
+    }
+
     /// The button that leads to it.
     pub fn button(&self) -> MethodButton {
         MethodButton {
@@ -95,6 +105,27 @@ impl Method {
             label: self.label,
         }
     }
+}
+
+/// Where the fields of a method are shown.
+#[derive(Clone, Copy)]
+pub enum Page {
+    /// On a page of its own, at whichever step.
+    Own(fn(&MethodPage<'_>) -> Html),
+    /// On the login page; as a further step of this person, on this page.
+    Step(fn(&MethodPage<'_>, &User) -> Html),
+}
+
+/// A method that a browser's script answers, by itself or by the method's button.
+pub struct Script {
+    /// What the login page asks the browser for, with this challenge. None: nothing.
+    pub login_options: fn(&BrowserRequest, Option<&str>) -> Option<String>,
+    /// Whether a form has its answer in it.
+    pub is_answer: fn(&Params) -> bool,
+    /// The state of a page that asks for one: a new challenge.
+    pub fresh: fn() -> Vec<u8>,
+    /// What is said to a browser that sent no answer: it has no script.
+    pub missing: &'static str,
 }
 
 /// The step before the attempt: a code is mailed, a challenge is made.
@@ -177,4 +208,18 @@ pub enum Verdict {
     Void,
     /// It was not looked at: the server is busy. The person tries again in a moment.
     Busy,
+}
+
+/// What the pages of further steps have in common.
+pub(super) fn step_page<'a>(page: &'a MethodPage<'a>, user: &'a User) -> StepPage<'a> {
+    StepPage {
+        action: page.action,
+        interaction: page.interaction,
+        username: &user.username,
+        others: page.others,
+        can_remember: page.can_remember,
+        remember_days: remembered::LIFETIME / 86_400,
+        can_cancel: page.can_cancel,
+        notice: page.notice.clone(),
+    }
 }

@@ -1,32 +1,48 @@
 //! Ways to log in: one file a method, one line in [`METHODS`].
 //!
 //! A method says what it is evidence of, what its page shows, and how it decides an attempt. What
-//! is common to all of them is done by [`flow`], which walks the table: the budgets against
-//! guessing, the pages' order, the second factor, the session and the audit record. So a method
-//! cannot forget one of these.
+//! is common to all of them is done around it: `attempt` counts and records, `step_up` asks for what
+//! is missing, `finish` has the one order that ends in a session, and `run` leads from step to step.
+//! So a method cannot forget one of these. A way that leads elsewhere, to an identity provider, is a
+//! row of [`LEADS`].
 
+mod after_login;
+mod attempt;
 pub mod budgets;
 pub mod email_code;
+mod finish;
 mod first_password;
-pub mod flow;
+mod identify;
 mod last_way;
+mod lead;
 pub mod link;
+mod login_page;
 pub mod method;
-pub mod offer;
+mod next;
 pub mod one_time_code;
 pub mod passkey;
-mod passkey_offer;
 pub mod password;
-pub(crate) mod policy;
+mod policy;
 pub mod provider;
 pub mod recovery_code;
 pub mod remembered;
-pub mod second;
-pub(crate) mod terms;
+mod run;
+mod step_up;
+mod terms;
 pub mod totp;
+mod who;
 
+pub use after_login::{DECLINED_FOR, OFFERS};
+pub use attempt::{State, verify, verify_of};
 pub(crate) use last_way::is_last_way;
+pub use lead::Lead;
+pub use login_page::show;
 pub use method::Method;
+pub use next::{ACTION, Journey, Next, Proof};
+pub use run::{Outcome, arrive, ask_further, submit, unasked};
+pub use step_up::{StepUp, step_up, unreachable};
+pub(crate) use terms::accepted_terms;
+pub use who::wants_second_factor;
 
 /// Every method. The first is the one whose fields stand on the login page; of those that would do
 /// as a further step, the first that the account has is asked for.
@@ -37,6 +53,9 @@ pub const METHODS: &[Method] = &[
     email_code::METHOD,
     recovery_code::METHOD,
 ];
+
+/// Every way that leads elsewhere.
+pub const LEADS: &[Lead] = &[provider::LEAD];
 
 #[cfg(test)]
 mod tests {

@@ -17,7 +17,7 @@ use signet_store::StoreError;
 use signet_webauthn::{Assertion, Counter, Known, authenticate};
 
 use super::budgets::Standing;
-use super::method::{Answer, Attempt, Method, MethodPage, Step, Verdict};
+use super::method::{Answer, Attempt, Method, MethodPage, Page, Script, Step, Verdict, step_page};
 use crate::passkeys::{self, Challenge, Passkey, relying_party};
 use signet_pages::{Html, PasskeyStep};
 use signet_realm::attempts::Kind;
@@ -26,7 +26,7 @@ use signet_request::browser_request::BrowserRequest;
 use signet_request::security_mail::{self, SecurityEvent};
 
 /// What is said to a browser that sent no answer: it has no script.
-pub(crate) const NO_SCRIPT: &str = "passkey-no-script";
+const NO_SCRIPT: &str = "passkey-no-script";
 /// How often a row that other logins write at the same time is tried.
 const MAX_TRIES: usize = 8;
 
@@ -49,7 +49,13 @@ pub const METHOD: Method = Method {
     decision: "passkey",
     label: "passkey-use",
     start: None,
-    page,
+    script: Some(Script {
+        login_options,
+        is_answer,
+        fresh: || Challenge::new().as_bytes().to_vec(),
+        missing: NO_SCRIPT,
+    }),
+    page: Page::Step(page),
     verify: |attempt| boxed(attempt),
     wrong: "passkey-wrong",
     expired: "passkey-expired",
@@ -60,27 +66,20 @@ pub(super) fn is_answer(form: &Params) -> bool {
     form.get("passkey").is_some_and(|answer| !answer.is_empty())
 }
 
-/// The state that a method's page begins with, where it has no start.
-pub(super) fn first_state(method: &Method) -> Vec<u8> {
-    match method.name == NAME {
-        true => Challenge::new().as_bytes().to_vec(),
-        false => Vec::new(),
-    }
-}
-
 /// What the login page asks a browser for.
-pub(super) fn login_options(visit: &BrowserRequest, challenge: Option<&str>) -> Option<String> {
+fn login_options(visit: &BrowserRequest, challenge: Option<&str>) -> Option<String> {
     let settings = &visit.context.snapshot.settings;
     let party = relying_party(settings)?;
     let challenge = Challenge::of(challenge?);
     Some(passkeys::request_options(&party, settings, &challenge))
 }
 
-fn page(page: &MethodPage<'_>) -> Html {
+fn page(page: &MethodPage<'_>, user: &User) -> Html {
     let settings = &page.visit.context.snapshot.settings;
     let asked = relying_party(settings).zip(Challenge::from_slice(page.state));
-    let (Some(user), Some((party, challenge))) = (page.second, asked) else {
-        return super::flow::login_page(page);
+    let Some((party, challenge)) = asked else {
+        // Passkeys were turned off meanwhile: the other methods are chosen from.
+        return signet_pages::choose_step(&page.visit.face(), &step_page(page, user));
     };
     signet_pages::passkey_step(
         &page.visit.face(),

@@ -1,10 +1,10 @@
 //! The password, on the login page.
 
 use signet_crypto::Secret;
-use signet_directory as directory;
+use signet_directory::{self as directory, User};
 
 use super::budgets::Standing;
-use super::method::{Answer, Attempt, Method, MethodPage, Step, Verdict};
+use super::method::{Answer, Attempt, Method, MethodPage, Page, Step, Verdict, step_page};
 use signet_pages::Html;
 use signet_realm::attempts::Kind;
 use signet_request::access::Entrance;
@@ -20,20 +20,15 @@ pub const METHOD: Method = Method {
     decision: "password",
     label: "factors-password-button",
     start: None,
-    page,
+    script: None,
+    page: Page::Step(page),
     verify: |attempt| verify(attempt),
     wrong: "login-password-wrong",
     expired: "",
 };
 
-/// Its fields stand on the login page; as a further step it has a page of its own.
-fn page(page: &MethodPage<'_>) -> Html {
-    match page.second {
-        None => super::flow::login_page(page),
-        Some(user) => {
-            signet_pages::password_step(&page.visit.face(), &super::second::step_page(page, user))
-        }
-    }
+fn page(page: &MethodPage<'_>, user: &User) -> Html {
+    signet_pages::password_step(&page.visit.face(), &step_page(page, user))
 }
 
 fn verify<'a>(attempt: &'a Attempt<'a>) -> Answer<'a, Verdict> {

@@ -12,7 +12,7 @@ use signet_directory::{Accounts, CredentialKind, CredentialName, StoredCredentia
 use signet_store::StoreError;
 
 use super::budgets::Standing;
-use super::method::{Answer, Attempt, Method, MethodPage, Step, Verdict};
+use super::method::{Answer, Attempt, Method, MethodPage, Page, Step, Verdict, step_page};
 use crate::freshness::Fresh;
 use signet_pages::Html;
 use signet_realm::attempts::Kind;
@@ -39,19 +39,15 @@ pub const METHOD: Method = Method {
     decision: "recovery",
     label: "factors-recovery-button",
     start: None,
-    page,
+    script: None,
+    page: Page::Step(page),
     verify: |attempt| verify(attempt),
     wrong: "factors-recovery-wrong",
     expired: "",
 };
 
-fn page(page: &MethodPage<'_>) -> Html {
-    match page.second {
-        Some(user) => {
-            signet_pages::recovery_step(&page.visit.face(), &super::second::step_page(page, user))
-        }
-        None => super::flow::login_page(page),
-    }
+fn page(page: &MethodPage<'_>, user: &User) -> Html {
+    signet_pages::recovery_step(&page.visit.face(), &step_page(page, user))
 }
 
 fn verify<'a>(attempt: &'a Attempt<'a>) -> Answer<'a, Verdict> {

@@ -20,7 +20,7 @@ use signet_oauth::params;
 use signet_store::StoreError;
 
 use super::budgets::Standing;
-use super::method::{Answer, Attempt, Method, MethodPage, Step, Verdict};
+use super::method::{Answer, Attempt, Method, MethodPage, Page, Step, Verdict, step_page};
 use crate::freshness::Fresh;
 use signet_pages::Html;
 use signet_realm::attempts::Kind;
@@ -52,19 +52,15 @@ pub const METHOD: Method = Method {
     decision: "totp",
     label: "factors-totp-button",
     start: None,
-    page,
+    script: None,
+    page: Page::Step(page),
     verify: |attempt| verify(attempt),
     wrong: "factors-totp-wrong",
     expired: "",
 };
 
-fn page(page: &MethodPage<'_>) -> Html {
-    match page.second {
-        Some(user) => {
-            signet_pages::totp_step(&page.visit.face(), &super::second::step_page(page, user))
-        }
-        None => super::flow::login_page(page),
-    }
+fn page(page: &MethodPage<'_>, user: &User) -> Html {
+    signet_pages::totp_step(&page.visit.face(), &step_page(page, user))
 }
 
 fn verify<'a>(attempt: &'a Attempt<'a>) -> Answer<'a, Verdict> {

@@ -25,8 +25,7 @@ use std::pin::pin;
 use super::rules;
 use signet_audit::{Action, Event};
 use signet_directory::consent;
-use signet_login::journey::second::{self, StepUp};
-use signet_login::journey::{flow, provider};
+use signet_login::journey::{self, Journey, StepUp};
 use signet_login::sign_up;
 use signet_pages::words::{host_of, name_of, scope_lines};
 use signet_pages::{
@@ -236,18 +235,19 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
             if request.prompts.create && asked && visit.context.offers_sign_up() {
                 return sign_up::ask(visit, interaction, "", None);
             }
-            if let Some(name) = provider::hinted(&visit, &interaction) {
-                return provider::begin(visit, interaction, &name, "").await;
-            }
+            let Journey { visit, interaction } = match journey::unasked(visit, interaction).await {
+                Ok(answer) => return answer,
+                Err(journey) => *journey,
+            };
             let asked = acr.is_some() && interaction.step_up;
-            let step_up = match second::step_up(&visit, &interaction).await {
+            let step_up = match journey::step_up(&visit, &interaction).await {
                 Ok(step_up) => step_up,
                 Err(error) => return visit.unavailable(&error),
             };
             match step_up {
-                StepUp::Page if asked => second::show(visit, interaction, None).await,
+                StepUp::Page if asked => journey::ask_further(visit, interaction).await,
                 StepUp::Unreachable if asked => {
-                    let error = second::unreachable();
+                    let error = journey::unreachable();
                     note_refusal(&visit, &request, &error);
                     let to = &request.return_to;
                     let answer =
@@ -255,7 +255,7 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
                     visit.finish(answer)
                 }
                 StepUp::Page | StepUp::Unreachable | StepUp::Login => {
-                    flow::show(visit, interaction, None)
+                    journey::show(visit, interaction, None)
                 }
             }
         }
@@ -473,7 +473,7 @@ fn select_page(visit: &BrowserRequest, mut interaction: Interaction, client: &Cl
     signet_pages::select_account(
         &visit.face(),
         &SelectPage {
-            action: flow::ACTION,
+            action: journey::ACTION,
             interaction: &sealed,
             client_name: Some(name_of(client)),
             display_name: present.map_or("", |present| present.user.display_name()),
@@ -514,7 +514,7 @@ fn consent_page(
     signet_pages::consent(
         &t,
         &ConsentPage {
-            action: flow::ACTION,
+            action: journey::ACTION,
             interaction: &sealed,
             client_name: name_of(client),
             client_host: &host_of(&t, &request.return_to.redirect_uri),
@@ -550,7 +550,7 @@ pub async fn submit_page(
             interaction.selected = Some(interaction::SessionStamp::by(&present.found.row));
             proceed(visit, interaction, false).await
         }
-        (Page::Select, "other") => flow::show(visit, interaction, None),
+        (Page::Select, "other") => journey::show(visit, interaction, None),
         (Page::Consent, "allow") if shown => {
             let event = about(&visit, &request).action(Action::CONSENT).approved();
             let remembered = remember(&visit, &request, &present);

@@ -15,7 +15,7 @@ use signet_oauth::token::target;
 use signet_store::{Change, Key, Op, Outcome, Row, StoreError, Table};
 
 use signet_audit::{self as audit, Action};
-use signet_login::journey::{flow, second};
+use signet_login::journey;
 use signet_pages::Notice;
 use signet_pages::words::{name_of, scope_lines};
 use signet_realm::attempts::{self, Budget, Kind, Refused};
@@ -40,7 +40,7 @@ pub(super) async fn show(context: Context) -> Response {
     match (visit.present(), code) {
         (None, code) => {
             let interaction = visit.interaction(Goal::Device(code));
-            flow::show(visit, interaction, None)
+            journey::show(visit, interaction, None)
         }
         (Some(_), code) => enter(visit, code.as_deref(), None),
     }
@@ -78,7 +78,7 @@ pub(super) async fn submit(context: Context) -> Response {
         // The session ended meanwhile.
         let code = form.get("user_code").and_then(normalize_user_code);
         let interaction = visit.interaction(Goal::Device(code));
-        return flow::show(visit, interaction, None);
+        return journey::show(visit, interaction, None);
     }
     match (interaction.page, &interaction.goal) {
         (Page::DeviceEnter, Goal::Device(_)) => confirm(visit, &form).await,
@@ -165,7 +165,7 @@ async fn confirm(visit: BrowserRequest, form: &Params) -> Response {
         // What is missing first; then the device is asked about again.
         interaction.required = required;
         interaction.step_up = true;
-        return second::show(visit, interaction, None).await;
+        return journey::ask_further(visit, interaction).await;
     }
     interaction.page = Page::DeviceConfirm;
     interaction.shown_to = Some(present.found.row.sid.clone());

@@ -4,7 +4,7 @@
 use signet_oauth::params::Params;
 
 use super::authorize;
-use signet_login::journey::flow::{self, Outcome};
+use signet_login::journey::{self, Journey, Outcome};
 use signet_login::waiting_login::{self, Done};
 use signet_request::browser_request::{BrowserRequest, error_page};
 use signet_request::http::{Context, Response};
@@ -58,7 +58,7 @@ async fn dispatch(visit: BrowserRequest, interaction: Interaction, form: &Params
             authorize::submit_page(visit, interaction, form).await
         }
         (Page::Login | Page::Method | Page::Second | Page::Offer | Page::Provider, _) => {
-            follow(flow::submit(visit, interaction, form).await).await
+            follow(journey::submit(visit, interaction, form).await).await
         }
         (Page::Select | Page::Consent, Goal::Authorize(_)) => {
             authorize::submit_page(visit, interaction, form).await
@@ -72,7 +72,10 @@ async fn dispatch(visit: BrowserRequest, interaction: Interaction, form: &Params
 async fn follow(outcome: Outcome) -> Response {
     match outcome {
         Outcome::Page(response) => response,
-        Outcome::Done(visit, interaction) => go_on(*visit, *interaction).await,
+        Outcome::Done(journey) => {
+            let Journey { visit, interaction } = *journey;
+            go_on(visit, interaction).await
+        }
     }
 }
 

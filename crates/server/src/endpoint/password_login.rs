@@ -11,7 +11,7 @@ use serde::Deserialize;
 use signet_audit::Action;
 use signet_directory::User;
 use signet_login::failure::Failure;
-use signet_login::journey::{flow, password, second, totp};
+use signet_login::journey::{self, State, password, totp};
 use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::params::Params;
 use signet_oauth::scope::{self, ScopeSet};
@@ -79,10 +79,10 @@ pub(super) async fn submit(mut context: Context) -> Response {
         Ok(form) => form,
         Err(error) => return refuse(&visit.context, None, &error),
     };
-    let verified = flow::verify(
+    let verified = journey::verify(
         &visit,
         &password::METHOD,
-        flow::State::NONE,
+        State::NONE,
         &body.username,
         &form,
     )
@@ -92,7 +92,7 @@ pub(super) async fn submit(mut context: Context) -> Response {
         Err(failure) => return failed(&visit.context, &failure),
     };
     let shown = [password::METHOD.name];
-    let wanted = match second::wants_second_factor(&visit.context, &user, &shown).await {
+    let wanted = match journey::wants_second_factor(&visit.context, &user, &shown).await {
         Ok(wanted) => wanted,
         Err(error) => return failed(&visit.context, &error.into()),
     };
@@ -105,7 +105,7 @@ pub(super) async fn submit(mut context: Context) -> Response {
     if body.totp.is_some() {
         let (name, user) = (&body.username, Some(user.clone()));
         let verified =
-            flow::verify_of(&visit, &totp::METHOD, flow::State::NONE, user, name, &form).await;
+            journey::verify_of(&visit, &totp::METHOD, State::NONE, user, name, &form).await;
         if let Err(failure) = verified {
             return failed(&visit.context, &failure);
         }

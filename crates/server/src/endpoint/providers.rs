@@ -10,8 +10,7 @@ use signet_jose::base64url;
 use signet_oauth::error::OAuthError;
 use signet_oauth::params::Params;
 
-use signet_login::journey::flow::Outcome;
-use signet_login::journey::provider::arrive;
+use signet_login::journey::{self, Outcome};
 use signet_request::browser_request::{BrowserRequest, error_page};
 use signet_request::http::{Context, Response, response};
 
@@ -74,7 +73,7 @@ fn on(mut context: Context, params: &Params) -> Response {
 /// An answer that has come to `/interaction`.
 pub(super) async fn answered(visit: BrowserRequest, sealed: &str) -> Outcome {
     match opened(&visit, sealed) {
-        Some((provider, params)) => Box::pin(arrive::arrive(visit, &provider, &params)).await,
+        Some((provider, params)) => journey::arrive(visit, &provider, &params).await,
         None => Outcome::Page(visit.start_again()),
     }
 }

@@ -8,7 +8,7 @@ use super::arrival::{self, Stored};
 use super::{METHOD, asking, failed, journey, profile, refused};
 use crate::failure::Failure;
 use crate::freshness;
-use crate::journey::flow::{self, By, Outcome, Proof};
+use crate::journey::next::{ACTION, By, Journey, Next, Proof};
 use signet_audit::Action;
 use signet_directory::{NewUser, User, folded_email};
 use signet_federation::upstream::{Person, Trouble};
@@ -47,29 +47,25 @@ const NOBODY: &str = "provider-nobody";
 const PROVE: &str = "provider-prove";
 
 /// The answer of the provider of this name.
-pub async fn arrive(visit: BrowserRequest, name: &str, params: &Params) -> Outcome {
+pub async fn arrive(visit: BrowserRequest, name: &str, params: &Params) -> Next {
     let providers = &visit.context.snapshot.registry.providers;
     let Some(provider) = providers.usable(name).cloned() else {
-        return Outcome::Page(visit.error(&GONE));
+        return Next::Answer(visit.error(&GONE));
     };
     let state = params.get("state").unwrap_or("");
     let journey = match journey::take(&visit, &provider, state).await {
         Ok(Some(journey)) => journey,
-        Ok(None) => return Outcome::Page(visit.error(&ELSEWHERE)),
-        Err(error) => return Outcome::Page(visit.unavailable(&error)),
+        Ok(None) => return Next::Answer(visit.error(&ELSEWHERE)),
+        Err(error) => return Next::Answer(visit.unavailable(&error)),
     };
     let Some(interaction) = visit.open_sealed(&journey.interaction) else {
-        return Outcome::Page(visit.start_again());
+        return Next::Answer(visit.start_again());
     };
     match answered(&visit, &provider, &journey, params).await {
         // A step of its own on the heap: the stack of a thread is small for all of them.
         Ok(person) => Box::pin(decide(visit, interaction, provider, &journey, person)).await,
-        Err(Answered::Refused(code, text)) => {
-            Outcome::Page(refused(visit, interaction, &provider, code, text))
-        }
-        Err(Answered::Trouble(trouble)) => {
-            Outcome::Page(failed(visit, interaction, &provider, &trouble))
-        }
+        Err(Answered::Refused(code, text)) => refused(visit, interaction, &provider, code, text),
+        Err(Answered::Trouble(trouble)) => failed(visit, interaction, &provider, &trouble),
     }
 }
 
@@ -148,15 +144,15 @@ async fn decide(
     provider: Arc<Provider>,
     journey: &journey::Journey,
     person: Person,
-) -> Outcome {
+) -> Next {
     let kept = arrival::keep(&visit, &mut interaction, &provider, person).await;
     let stored = match kept {
         Ok(stored) => stored,
-        Err(error) => return Outcome::Page(visit.unavailable(&error)),
+        Err(error) => return Next::Answer(visit.unavailable(&error)),
     };
     if let Some((user_id, sid)) = &journey.link {
         let by = (user_id.as_str(), sid.as_str(), journey.begun_at);
-        return Outcome::Page(linked(visit, &provider, &stored, by).await);
+        return Next::Answer(linked(visit, &provider, &stored, by).await);
     }
     let now = visit.context.now();
     let users = &visit.context.realm.people.users;
@@ -164,9 +160,9 @@ async fn decide(
         .by_upstream(&stored.issuer, &stored.person.subject, now)
         .await;
     match found {
-        Ok(Some(user)) => return enter(visit, interaction, &provider, user).await,
+        Ok(Some(user)) => return enter(visit, interaction, &provider, user),
         Ok(None) => {}
-        Err(error) => return Outcome::Page(visit.unavailable(&error.into())),
+        Err(error) => return Next::Answer(visit.unavailable(&error.into())),
     }
     match of_address(&visit, &provider, &stored.person).await {
         Ok(OfAddress::Account(user)) => {
@@ -176,23 +172,17 @@ async fn decide(
                 arrival.link = true;
             }
             interaction.strict = true;
-            enter(visit, interaction, &provider, *user).await
+            enter(visit, interaction, &provider, *user)
         }
         // The provider is believed that the address is theirs, and the account's owner has not
         // shown it, or has more to lose.
-        Ok(OfAddress::Unproven) => Outcome::Page(prove(visit, interaction)),
+        Ok(OfAddress::Unproven) => prove(visit, interaction),
         Ok(OfAddress::Nobody) if provider.create => {
             Box::pin(create(visit, interaction, &provider, &stored)).await
         }
         // Whether somebody here has the address is not said.
-        Ok(OfAddress::Unknown) => Outcome::Page(first(visit, interaction, &provider, &stored)),
-        Ok(OfAddress::Nobody) => Outcome::Page(refused(
-            visit,
-            interaction,
-            &provider,
-            "unknown_person",
-            NOBODY,
-        )),
+        Ok(OfAddress::Unknown) => Next::Answer(first(visit, interaction, &provider, &stored)),
+        Ok(OfAddress::Nobody) => refused(visit, interaction, &provider, "unknown_person", NOBODY),
         Err(failure) => not_linked(visit, interaction, &provider, failure),
     }
 }
@@ -242,43 +232,39 @@ fn not_linked(
     mut interaction: Interaction,
     provider: &Provider,
     failure: Failure,
-) -> Outcome {
+) -> Next {
     interaction.arrival = None;
     let code = failure.code();
-    Outcome::Page(match failure {
+    match failure {
         Failure::Wrong(text, _) | Failure::Expired(text) | Failure::Invalid(text) => {
             refused(visit, interaction, provider, code, text)
         }
-        Failure::LoginRequired => visit.start_again(),
+        Failure::LoginRequired => Next::Answer(visit.start_again()),
         Failure::Later(_, _, text) => refused(visit, interaction, provider, code, text),
-        Failure::Store(error) => visit.unavailable(&error),
-    })
+        Failure::Store(error) => Next::Answer(visit.unavailable(&error)),
+    }
 }
 
 /// Their account: the session, as after every other login, and then what is taken over.
-async fn enter(
+fn enter(
     visit: BrowserRequest,
     mut interaction: Interaction,
     provider: &Provider,
     user: User,
-) -> Outcome {
+) -> Next {
     if !Entrance::Login.opens(&user, visit.context.now()) {
         interaction.arrival = None;
-        return Outcome::Page(refused(visit, interaction, provider, "disabled", DISABLED));
+        return refused(visit, interaction, provider, "disabled", DISABLED);
     }
     if let Some(arrival) = &mut interaction.arrival {
         arrival.account = Some(user.id.clone());
     }
-    // Nothing was typed.
-    let Ok(form) = Params::from_pairs(std::iter::empty::<(&str, &str)>()) else {
-        return Outcome::Page(visit.start_again());
-    };
     let proof = Proof {
         user,
         shown: METHOD,
         by: By::Provider,
     };
-    flow::finish(visit, interaction, proof, &form).await
+    Next::Shown(Journey::new(visit, interaction), Box::new(proof))
 }
 
 /// A new account. Its address is what a trusted provider has verified; any other is for the person
@@ -288,7 +274,7 @@ async fn create(
     interaction: Interaction,
     provider: &Provider,
     stored: &Stored,
-) -> Outcome {
+) -> Next {
     let person = &stored.person;
     let trusted = provider.trust_email && person.email_verified;
     let email = person.email.clone().filter(|_| trusted);
@@ -320,7 +306,7 @@ async fn create(
         .act(event, made, Failure::code)
         .await;
     match made {
-        Ok(user) => enter(visit, interaction, provider, user).await,
+        Ok(user) => enter(visit, interaction, provider, user),
         Err(failure) => not_linked(visit, interaction, provider, failure),
     }
 }
@@ -344,7 +330,7 @@ fn first(
     let html = signet_pages::provider_first(
         &visit.face(),
         &ProviderFirst {
-            action: flow::ACTION,
+            action: ACTION,
             interaction: &visit.seal(&interaction),
             provider: provider.shown(),
             name,
@@ -357,32 +343,30 @@ fn first(
 
 /// The login page, for an account that is to be linked. The link outlives the session: a remembered
 /// browser is not enough.
-fn prove(visit: BrowserRequest, mut interaction: Interaction) -> signet_request::http::Response {
+fn prove(visit: BrowserRequest, mut interaction: Interaction) -> Next {
     if let Some(arrival) = &mut interaction.arrival {
         arrival.link = true;
     }
     interaction.strict = true;
-    flow::show(visit, interaction, Some(Notice::Done(PROVE)))
+    let notice = Some(Notice::Done(PROVE));
+    Next::Identify(Journey::new(visit, interaction), notice)
 }
 
 /// A form of the page of somebody who is seen for the first time.
-pub(crate) async fn submit(
-    visit: BrowserRequest,
-    interaction: Interaction,
-    form: &Params,
-) -> Outcome {
+pub(crate) async fn submit(journey: Journey, form: &Params) -> Next {
+    let Journey { visit, interaction } = journey;
     let found = match arrival::load(&visit, &interaction).await {
         Ok(Some(found)) => found,
-        Ok(None) => return Outcome::Page(visit.start_again()),
-        Err(error) => return Outcome::Page(visit.unavailable(&error)),
+        Ok(None) => return Next::Answer(visit.start_again()),
+        Err(error) => return Next::Answer(visit.unavailable(&error)),
     };
     let (provider, stored) = found;
     match form.get("decision") {
-        Some("link") => Outcome::Page(prove(visit, interaction)),
+        Some("link") => prove(visit, interaction),
         Some("allow") if provider.create => {
             Box::pin(create(visit, interaction, &provider, &stored)).await
         }
-        Some(_) | None => Outcome::Page(first(visit, interaction, &provider, &stored)),
+        Some(_) | None => Next::Answer(first(visit, interaction, &provider, &stored)),
     }
 }
 

@@ -19,12 +19,12 @@ pub use leave::{came_back, onward};
 
 use signet_oauth::people::provider::Provider;
 
-use super::flow;
+use super::lead::Lead;
+use super::next::{Journey, Next};
 use signet_audit::Action;
 use signet_federation::upstream::{Asking, Trouble};
 use signet_pages::{Notice, ProviderButton};
 use signet_request::browser_request::BrowserRequest;
-use signet_request::http::Response;
 use signet_request::interaction::{Interaction, Page};
 
 /// What a login at an identity provider shows: a name of `signet_oauth::authorize::acr::METHODS`.
@@ -35,8 +35,17 @@ pub const DECISION: &str = "provider:";
 
 const NOT_OFFERED: &str = "provider-not-offered";
 
+/// See the module.
+pub(super) const LEAD: Lead = Lead {
+    decision: DECISION,
+    buttons,
+    unasked: hinted,
+    of_typed,
+    begin: |journey, name, typed| Box::pin(begin(journey, name, typed)),
+};
+
 /// The buttons of the login page.
-pub fn buttons(visit: &BrowserRequest) -> Vec<ProviderButton> {
+pub(crate) fn buttons(visit: &BrowserRequest) -> Vec<ProviderButton> {
     let providers = visit.context.snapshot.registry.providers.iter();
     let shown = providers.filter(|provider| provider.enabled && !provider.hidden);
     shown
@@ -53,7 +62,7 @@ pub fn buttons(visit: &BrowserRequest) -> Vec<ProviderButton> {
 
 /// The provider that a request leads to before any page: by its hint, or by the domain of its
 /// `login_hint`. Only at the beginning of an interaction, so that nobody is sent in circles.
-pub fn hinted(visit: &BrowserRequest, interaction: &Interaction) -> Option<String> {
+fn hinted(visit: &BrowserRequest, interaction: &Interaction) -> Option<String> {
     if interaction.page != Page::Start || interaction.step_up || interaction.login.is_some() {
         return None;
     }
@@ -67,7 +76,7 @@ pub fn hinted(visit: &BrowserRequest, interaction: &Interaction) -> Option<Strin
 }
 
 /// The provider that what was typed leads to, by its domain.
-pub fn of_typed(visit: &BrowserRequest, typed: &str) -> Option<String> {
+fn of_typed(visit: &BrowserRequest, typed: &str) -> Option<String> {
     let providers = &visit.context.snapshot.registry.providers;
     Some(providers.of_address(typed)?.name.clone())
 }
@@ -82,22 +91,22 @@ fn asking<'a>(visit: &'a BrowserRequest, provider: &'a Provider) -> Asking<'a> {
 }
 
 /// Sends the person to the provider. `typed`: what they typed to name themselves, if anything.
-pub async fn begin(
-    visit: BrowserRequest,
-    mut interaction: Interaction,
-    name: &str,
-    typed: &str,
-) -> Response {
+async fn begin(journey: Box<Journey>, name: String, typed: String) -> Next {
+    let Journey {
+        visit,
+        mut interaction,
+    } = *journey;
     interaction.page = Page::Login;
     interaction.pending = None;
     let providers = &visit.context.snapshot.registry.providers;
-    let Some(provider) = providers.usable(name).cloned() else {
-        return flow::show(visit, interaction, Some(Notice::Error(NOT_OFFERED)));
+    let Some(provider) = providers.usable(&name).cloned() else {
+        let notice = Some(Notice::Error(NOT_OFFERED));
+        return Next::Identify(Journey::new(visit, interaction), notice);
     };
-    match journey::begin(&visit, &interaction, &provider, typed, None).await {
-        Ok(url) => visit.redirect(&url),
+    match journey::begin(&visit, &interaction, &provider, &typed, None).await {
+        Ok(url) => Next::Answer(visit.redirect(&url)),
         Err(journey::NotBegun::Trouble(trouble)) => failed(visit, interaction, &provider, &trouble),
-        Err(journey::NotBegun::Store(error)) => visit.unavailable(&error),
+        Err(journey::NotBegun::Store(error)) => Next::Answer(visit.unavailable(&error)),
     }
 }
 
@@ -108,7 +117,7 @@ fn failed(
     interaction: Interaction,
     provider: &Provider,
     trouble: &Trouble,
-) -> Response {
+) -> Next {
     tracing::warn!(provider = %provider.name, error = %trouble, request_id = %visit.context.request_id, "a login at an identity provider failed");
     refused(visit, interaction, provider, trouble.code(), trouble.text())
 }
@@ -119,12 +128,13 @@ fn refused(
     provider: &Provider,
     code: &'static str,
     text: &'static str,
-) -> Response {
+) -> Next {
     let event = visit.context.event(Action::LOGIN).method(METHOD);
     let event = event.target(&provider.name).refused(code);
     visit.context.realm.audit().record(event);
     visit.context.realm.host.metrics.login(METHOD, code);
     // Whoever logs in in another way now is not who arrived.
     interaction.arrival = None;
-    flow::show(visit, interaction, Some(Notice::Error(text)))
+    let notice = Some(Notice::Error(text));
+    Next::Identify(Journey::new(visit, interaction), notice)
 }

@@ -5,11 +5,11 @@ use signet_directory::{CredentialKind, User};
 use signet_oauth::params::Params;
 use signet_store::StoreError;
 
-use super::method::Answer;
-use super::offer::{Accepted, Offer, OfferPage, Taken};
-use super::passkey;
+use super::{Accepted, Offer, OfferPage, Taken};
 use crate::failure::Failure;
 use crate::freshness;
+use crate::journey::method::Answer;
+use crate::journey::passkey;
 use crate::passkeys::{self, Challenge, relying_party};
 use crate::user_passkeys;
 use signet_pages::{Html, PasskeyOffer};

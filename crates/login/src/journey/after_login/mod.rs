@@ -4,13 +4,15 @@
 //! Whoever declines is not asked again for a while: a row of the store says so, for the account in
 //! all its browsers. An offer never stands in anybody's way: its page has one button that goes on.
 
+mod passkey;
+
 use signet_crypto::hash::sha256;
 use signet_directory::User;
 use signet_oauth::params::Params;
 use signet_store::{Change, Key, Op, StoreError, Table};
 
-use super::flow::{self, Outcome};
 use super::method::Answer;
+use super::next::{ACTION, Journey, Next};
 use signet_pages::{Html, Notice};
 use signet_request::browser_request::{BrowserRequest, LoggedIn};
 use signet_request::interaction::{Interaction, Page, Pending};
@@ -19,7 +21,7 @@ use signet_request::interaction::{Interaction, Page, Pending};
 pub const DECLINED_FOR: u64 = 90 * 86_400;
 
 /// Everything that is offered, first come first.
-pub const OFFERS: &[Offer] = &[super::passkey_offer::OFFER];
+pub const OFFERS: &[Offer] = &[passkey::OFFER];
 
 /// Something that is offered.
 pub struct Offer {
@@ -97,15 +99,12 @@ async fn decline(visit: &BrowserRequest, user_id: &str, offer: &str) -> Result<(
 }
 
 /// After a login: the page of the first offer there is, or on.
-pub(super) async fn after(
-    visit: BrowserRequest,
-    interaction: Interaction,
-    form: &Params,
-) -> Outcome {
+pub(super) async fn offer(journey: Journey, form: &Params) -> Next {
+    let Journey { visit, interaction } = journey;
     match first(&visit, form).await {
         Ok(Some((offer, state))) => show(visit, interaction, offer, state, None),
-        Ok(None) => Outcome::Done(Box::new(visit), Box::new(interaction)),
-        Err(error) => Outcome::Page(visit.unavailable(&error)),
+        Ok(None) => Next::Done(Journey::new(visit, interaction)),
+        Err(error) => Next::Answer(visit.unavailable(&error)),
     }
 }
 
@@ -133,9 +132,9 @@ fn show(
     offer: &Offer,
     state: Vec<u8>,
     notice: Option<Notice>,
-) -> Outcome {
+) -> Next {
     let Some(user) = visit.present().map(|present| present.user.clone()) else {
-        return Outcome::Page(flow::show(visit, interaction, None));
+        return Next::identify(visit, interaction);
     };
     interaction.page = Page::Offer;
     interaction.shown_to = visit.present().map(|present| present.found.row.sid.clone());
@@ -146,28 +145,28 @@ fn show(
     });
     let html = (offer.page)(&OfferPage {
         visit: &visit,
-        action: flow::ACTION,
+        action: ACTION,
         interaction: &visit.seal(&interaction),
         user: &user,
         state: interaction.pending.as_ref().map_or(&[], |p| &p.state),
         notice,
     });
-    Outcome::Page(visit.page(html))
+    Next::Answer(visit.page(html))
 }
 
 /// Handles the form of an offer's page.
-pub(super) async fn submit(
-    visit: BrowserRequest,
-    mut interaction: Interaction,
-    form: &Params,
-) -> Outcome {
+pub(super) async fn submit(journey: Journey, form: &Params) -> Next {
+    let Journey {
+        visit,
+        mut interaction,
+    } = journey;
     let pending = interaction.pending.take();
     let present = visit.present().cloned();
     let present = present.filter(|present| interaction.was_shown_to(&present.found.row));
     interaction.page = Page::Start;
     let (Some(pending), Some(present)) = (pending, present) else {
         // The session ended meanwhile, or is somebody else's: whatever it was for asks again.
-        return Outcome::Done(Box::new(visit), Box::new(interaction));
+        return Next::Done(Journey::new(visit, interaction));
     };
     let offer = OFFERS.iter().find(|offer| offer.name == pending.method);
     let outcome = match (form.get("decision"), offer) {
@@ -192,7 +191,7 @@ pub(super) async fn submit(
         (_, Some(_)) | (_, None) => Ok(()),
     };
     match outcome {
-        Ok(()) => Outcome::Done(Box::new(visit), Box::new(interaction)),
-        Err(error) => Outcome::Page(visit.unavailable(&error)),
+        Ok(()) => Next::Done(Journey::new(visit, interaction)),
+        Err(error) => Next::Answer(visit.unavailable(&error)),
     }
 }
