@@ -23,17 +23,16 @@ use crate::issued::access_token::TokenLookup;
 use crate::issued::agent_grants::{self, PresentedChain};
 use crate::request::{Context, Request};
 use crate::token::client_auth::{Authenticated, ClientKeys, Credentials};
-use crate::token::decision::Decision;
-use crate::token::device_authorization::StoredDevice;
-use crate::token::grant::{GRANTS, Grant, GrantRequest, Needs, UpstreamExchange, decide_upstream};
+use crate::token::decision::{Decision, Refused, StoredRow};
+use crate::token::grant::{Gives, Grant, GrantRequest, Needs, UpstreamExchange, decide_upstream};
 
 /// What the caller looked up beforehand.
 #[derive(Clone, Copy, Default)]
 pub struct LookedUp<'a> {
     /// the client's keys, where [`Credentials::needs_keys`] asks for them
     pub keys: Option<&'a ClientKeys>,
-    /// the row that [`Needs::device`] names
-    pub device: Option<StoredDevice<'a>>,
+    /// the row that [`Needs::row`] names, where it is there
+    pub row: Option<StoredRow<'a>>,
     /// the chain that the request presents, where [`Needs::chain`] asks for it
     pub chain: Option<&'a PresentedChain>,
 }
@@ -48,6 +47,11 @@ impl Begun {
     /// The client.
     pub fn client(&self) -> &Client {
         &self.authenticated.client
+    }
+
+    /// What the request asks for.
+    pub fn gives(&self, request: &Request<'_>) -> Gives {
+        (self.grant.gives)(request.params)
     }
 
     /// What must be read before [`decide_begun`].
@@ -70,15 +74,12 @@ pub fn begin(
 ) -> Result<Begun, OAuthError> {
     let authenticated = client_auth::authenticate(context, request, credentials, keys)?;
     let name = request.params.require("grant_type")?;
-    let grant = GRANTS
-        .iter()
-        .find(|row| row.grant_type.as_str() == name)
-        .ok_or_else(|| {
-            OAuthError::new(
-                ErrorCode::UnsupportedGrantType,
-                "the grant type is not supported",
-            )
-        })?;
+    let grant = grant::named(name).ok_or_else(|| {
+        OAuthError::new(
+            ErrorCode::UnsupportedGrantType,
+            "the grant type is not supported",
+        )
+    })?;
     if !authenticated.client.may_use(grant.grant_type) {
         return Err(OAuthError::new(
             ErrorCode::UnauthorizedClient,
@@ -107,7 +108,7 @@ pub fn decide_begun(
     credentials: &Credentials<'_>,
     looked_up: LookedUp<'_>,
     lookup: &dyn TokenLookup,
-) -> Result<Decision, OAuthError> {
+) -> Result<Decision, Refused> {
     let client: &Client = &begun.authenticated.client;
     let possession = dpop_policy::check(context, request.dpop, request.htm, request.htu)?;
     let confirmation = dpop_policy::bind(client, possession.as_ref(), request.certificate)?;
@@ -119,7 +120,7 @@ pub fn decide_begun(
         certificate: request.certificate,
         confirmation,
         lookup,
-        device: looked_up.device,
+        row: looked_up.row,
         chain: looked_up.chain,
     };
     let mut decision = (begun.grant.decide)(&grant_request)?;
@@ -138,7 +139,7 @@ pub fn decide_begun(
     Ok(decision)
 }
 
-/// Decides an exchange for a provider's token ([`crate::token::grant::is_upstream`]), of a request
+/// Decides an exchange for a provider's token ([`Gives::ProviderToken`]), of a request
 /// that [`begin`] let in; in the place of [`decide_begun`]. `lookup` as there.
 ///
 /// # Errors
@@ -161,7 +162,7 @@ pub fn decide_upstream_begun(
         certificate: request.certificate,
         confirmation,
         lookup,
-        device: None,
+        row: None,
         chain: None,
     })?;
     let possession = possession.map(|possession| possession.once);
@@ -186,4 +187,5 @@ pub fn decide(
 ) -> Result<Decision, OAuthError> {
     let begun = begin(context, request, credentials, looked_up.keys)?;
     decide_begun(begun, context, request, credentials, looked_up, context)
+        .map_err(|refused| refused.error)
 }

@@ -1,5 +1,6 @@
 //! What a grant decides, as data: the tokens to make, and the once-only conditions that must hold
 //! first.
+use crate::error::OAuthError;
 use crate::id::{CodeId, DeviceId, GrantId, Jti};
 use crate::issued::names::AccessTokenFormat;
 use crate::issued::sealed::{Confirmation, RefreshToken};
@@ -203,6 +204,57 @@ pub enum Refresh {
     Keep,
 }
 
+/// What a decision does to what a person granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GrantState {
+    /// Nothing: the token is the client's own, or comes from another token.
+    None,
+    /// It begins, and is listed for its person, so that it can be withdrawn.
+    Begins {
+        /// the grant
+        grant_id: GrantId,
+        /// the end of the refresh family that begins with it, Unix seconds; none: it cannot be
+        /// refreshed
+        family_end: Option<u64>,
+    },
+    /// It is continued, if its session is (OpenID Connect Core section 11).
+    Continues,
+}
+
+/// The name of a row of the store that a grant decides on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowName {
+    /// of a device's code
+    DeviceCode(DeviceId),
+}
+
+/// A row as it was read.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredRow<'a> {
+    /// what is in it
+    pub value: &'a [u8],
+    /// what a change of it must find
+    pub version: u64,
+    /// its end, Unix seconds
+    pub end: Option<u64>,
+}
+
+/// A refusal, and what it leaves.
+#[derive(Clone, Debug)]
+pub struct Refused {
+    /// what the client is told
+    pub error: OAuthError,
+    /// what the row that the grant named becomes, under its version: a poll is remembered. Of two at
+    /// once one is written, which is enough.
+    pub row: Option<Vec<u8>>,
+}
+
+impl From<OAuthError> for Refused {
+    fn from(error: OAuthError) -> Refused {
+        Refused { error, row: None }
+    }
+}
+
 /// In order: `once` conditions are committed one by one; any refusal stops, and nothing is issued.
 /// What an unauthenticated caller could send (assertion ids, proofs) comes first; the code or
 /// refresh token is last, so that nobody else can consume it (known fault A12).
@@ -210,6 +262,8 @@ pub enum Refresh {
 pub struct Decision {
     /// conditions, in order
     pub once: Vec<SingleUse>,
+    /// what happens to a person's grant when all held
+    pub grant: GrantState,
     /// what to make when all held
     pub issue: Issue,
 }

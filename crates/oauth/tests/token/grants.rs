@@ -6,8 +6,9 @@ use signet_oauth::issued::session::Session;
 use signet_oauth::params::Params;
 use signet_oauth::request::Request;
 use signet_oauth::token::client_auth::Credentials;
+use signet_oauth::token::decision::StoredRow;
 use signet_oauth::token::decision::{Decision, SingleUse};
-use signet_oauth::token::device_authorization::{DeviceRecord, StoredDevice, authorize_device};
+use signet_oauth::token::device_authorization::{DeviceRecord, authorize_device};
 use signet_oauth::token::grant::GRANTS;
 use signet_oauth::token::{self, LookedUp};
 
@@ -124,14 +125,15 @@ fn poll(
     let credentials = Credentials::of(&request).unwrap();
     let context = world.context();
     let begun = token::begin(&context, &request, &credentials, None).unwrap();
-    let named = begun.needs(&context, &request).device;
+    let named = begun.needs(&context, &request).row;
     assert_eq!(named.is_some(), client_id == "web");
+    let bytes = device.map(DeviceRecord::to_bytes);
     token::decide(
         &context,
         &request,
         &credentials,
         LookedUp {
-            device: device.map(stored),
+            row: device.zip(bytes.as_deref()).map(stored),
             ..LookedUp::default()
         },
     )
@@ -202,9 +204,9 @@ fn a_device_code_gives_what_the_session_approved_to_its_own_client() {
 }
 
 /// As the store gave it.
-fn stored(record: &DeviceRecord) -> StoredDevice<'_> {
-    StoredDevice {
-        record,
+fn stored<'a>((record, value): (&DeviceRecord, &'a [u8])) -> StoredRow<'a> {
+    StoredRow {
+        value,
         version: 3,
         end: Some(record.expires_at),
     }
@@ -229,7 +231,7 @@ fn token_error(world: &World, code: &str, device: &DeviceRecord) -> ErrorCode {
         &request,
         &credentials,
         LookedUp {
-            device: Some(stored(device)),
+            row: Some(stored((device, &device.to_bytes()))),
             ..LookedUp::default()
         },
     )

@@ -11,7 +11,7 @@ mod agent_use;
 pub use agent_use::agent_uses;
 
 use signet_crypto::ct_eq;
-use signet_oauth::token::decision::SingleUse;
+use signet_oauth::token::decision::{RowName, SingleUse};
 use signet_store::{Change, Key, Op, Outcome, Row, Store, StoreError, Table};
 
 /// Which condition did not hold.
@@ -55,6 +55,13 @@ pub enum SingleUseError {
 impl From<StoreError> for SingleUseError {
     fn from(error: StoreError) -> SingleUseError {
         SingleUseError::Store(error)
+    }
+}
+
+/// The key of a row that a grant decides on.
+pub fn key_of(name: &RowName) -> Key {
+    match name {
+        RowName::DeviceCode(id) => Key::new(Table::DeviceCode, id.as_bytes().to_vec()),
     }
 }
 
@@ -177,7 +184,7 @@ async fn plan(store: &dyn Store, condition: &SingleUse, now: u64) -> Result<Plan
             family_end,
         } => Plan::Change(change(
             Op::Replace {
-                key: Key::new(Table::DeviceCode, id.as_bytes().to_vec()),
+                key: key_of(&RowName::DeviceCode(*id)),
                 version: *version,
                 value: consumed.clone(),
                 end: *end,

@@ -12,7 +12,8 @@ use signet_oauth::params::Params;
 use signet_oauth::request::{self, PeerCertificate, Request};
 use signet_oauth::token::client_auth::{self, Authenticated, ClientKeys, Credentials};
 use signet_oauth::token::decision::SingleUse;
-use signet_oauth::token::{dpop_policy, grant};
+use signet_oauth::token::dpop_policy;
+use signet_oauth::token::grant::{self, Gives};
 use signet_realm::attempts::{self, Kind, Refused};
 use signet_realm::budgets::Act;
 use signet_realm::outbound::Payer;
@@ -302,7 +303,7 @@ impl ClientRequest {
         if let Some(grant_type) = grant_type.and_then(GrantType::from_name) {
             event = event.method(grant_type.as_str());
         }
-        if grant::is_upstream(&self.params) {
+        if grant::asked_for(&self.params) == Some(Gives::ProviderToken) {
             event = event.operation(UPSTREAM_EXCHANGE);
             let named = self.params.all("audience");
             let known = named.iter().find_map(|name| registry.providers.get(name));

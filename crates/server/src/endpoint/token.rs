@@ -11,17 +11,17 @@ use signet_directory::User;
 use signet_directory::grants::{self, GrantRow};
 use signet_directory::{logout_notice, session};
 use signet_oauth::endpoint::EndpointId;
-use signet_oauth::error::{ErrorCode, OAuthError};
-use signet_oauth::id::GrantId;
-use signet_oauth::id::{DeviceId, Jti};
+use signet_oauth::error::OAuthError;
+use signet_oauth::id::{GrantId, Jti};
 use signet_oauth::token::client_auth::Credentials;
-use signet_oauth::token::decision::{Decision, SingleUse};
-use signet_oauth::token::device_authorization::{DeviceRecord, StoredDevice};
-use signet_oauth::token::{self, LookedUp, grant};
+use signet_oauth::token::decision::{Decision, GrantState, RowName, StoredRow};
+use signet_oauth::token::grant::Gives;
+use signet_oauth::token::{self, LookedUp};
+use signet_realm::single_use;
 use signet_realm::state::Claim;
 use signet_request::access;
 use signet_request::http::{Context, Response, response};
-use signet_store::{Change, Key, Op, Row, Table, moment::at_one_moment};
+use signet_store::{Change, Key, Op, Row, moment::at_one_moment};
 use std::{
     future::poll_fn,
     pin::{Pin, pin},
@@ -52,9 +52,6 @@ pub(super) async fn handle(context: Context) -> Response {
 
 async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
     call.context.realm.may_speak(Claim::Grant)?;
-    if grant::is_upstream(&call.params) {
-        return Box::pin(upstream_exchange::answer(call)).await;
-    }
     let request = call.request();
     let credentials = Credentials::of(&request)?;
     let keys = call.keys(&credentials).await;
@@ -63,8 +60,11 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
         let needs = begun.needs(rules, &request);
         Ok::<_, OAuthError>((begun, needs))
     })?;
-    let device = match needs.device {
-        Some(id) => Box::pin(DevicePoll::read(call, id)).await?,
+    if begun.gives(&request) == Gives::ProviderToken {
+        return Box::pin(upstream_exchange::answer(call, begun, &credentials)).await;
+    }
+    let row = match needs.row {
+        Some(name) => Box::pin(NamedRow::read(call, name)).await?,
         None => None,
     };
     let chain = match needs.chain {
@@ -73,11 +73,7 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
     };
     let looked_up = LookedUp {
         keys: keys.as_deref(),
-        device: device.as_ref().map(|device| StoredDevice {
-            record: &device.record,
-            version: device.row.version,
-            end: device.row.end,
-        }),
+        row: row.as_ref().map(NamedRow::stored),
         chain: chain.as_ref().map(|chain| &chain.presented),
     };
     let decided = call.decide(|rules| {
@@ -87,16 +83,11 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
     });
     let mut decision = match decided {
         Ok(decision) => decision,
-        Err(error) => {
-            if let Some(device) = device
-                && matches!(
-                    error.code,
-                    ErrorCode::AuthorizationPending | ErrorCode::SlowDown
-                )
-            {
-                Box::pin(device.polled(call)).await?;
+        Err(refused) => {
+            if let Some((row, value)) = row.zip(refused.row) {
+                Box::pin(row.replace(call, value)).await?;
             }
-            return Err(error);
+            return Err(refused.error);
         }
     };
     call.context
@@ -218,39 +209,37 @@ fn actors(act: Option<&str>) -> Vec<String> {
     actors
 }
 
-/// The row that a device's poll names.
-struct DevicePoll {
+/// The row that a grant named.
+struct NamedRow {
     key: Key,
     row: Row,
-    record: DeviceRecord,
 }
 
-impl DevicePoll {
-    async fn read(call: &ClientRequest, id: DeviceId) -> Result<Option<DevicePoll>, OAuthError> {
-        let key = Key::new(Table::DeviceCode, id.as_bytes().to_vec());
+impl NamedRow {
+    async fn read(call: &ClientRequest, name: RowName) -> Result<Option<NamedRow>, OAuthError> {
+        let key = single_use::key_of(&name);
         let store = &call.context.realm.store;
-        let row = match store.get(&key, call.now()).await {
-            Ok(Some(row)) => row,
-            Ok(None) => return Ok(None),
-            Err(error) => return Err(call.store_failed(&error)),
-        };
-        let record = DeviceRecord::from_bytes(&row.value).map_err(|_| {
-            OAuthError::new(ErrorCode::ServerError, "the device code cannot be read")
-        })?;
-        Ok(Some(DevicePoll { key, row, record }))
+        match store.get(&key, call.now()).await {
+            Ok(row) => Ok(row.map(|row| NamedRow { key, row })),
+            Err(error) => Err(call.store_failed(&error)),
+        }
     }
 
-    /// Remembers the poll, for the interval. Of two polls at once one is remembered, which is
-    /// enough.
-    async fn polled(self, call: &ClientRequest) -> Result<(), OAuthError> {
-        let Some(next) = self.record.poll(&self.record.client_id, call.now()).replace else {
-            return Ok(());
-        };
+    fn stored(&self) -> StoredRow<'_> {
+        StoredRow {
+            value: &self.row.value,
+            version: self.row.version,
+            end: self.row.end,
+        }
+    }
+
+    /// Writes what a refusal leaves. Of two at once one is written, which is enough.
+    async fn replace(self, call: &ClientRequest, value: Vec<u8>) -> Result<(), OAuthError> {
         let change = Change {
             first: Op::Replace {
                 key: self.key,
                 version: self.row.version,
-                value: next.to_bytes(),
+                value,
                 end: self.row.end,
             },
             then: Vec::new(),
@@ -267,11 +256,8 @@ impl DevicePoll {
 /// time was over.
 async fn session_goes_on(call: &ClientRequest, decision: &Decision) -> Result<(), OAuthError> {
     let token = &decision.issue.access_token;
-    let is_refresh = matches!(
-        decision.once.last(),
-        Some(SingleUse::Rotate { .. } | SingleUse::Current { .. })
-    );
-    let Some(sid) = token.sid.as_deref().filter(|_| is_refresh) else {
+    let continues = decision.grant == GrantState::Continues;
+    let Some(sid) = token.sid.as_deref().filter(|_| continues) else {
         return Ok(());
     };
     let store = &*call.context.realm.store;
@@ -289,20 +275,12 @@ async fn session_goes_on(call: &ClientRequest, decision: &Decision) -> Result<()
 /// token lives, and what was exchanged from that.
 fn listed(decision: &Decision, now: u64) -> Vec<Op> {
     let token = &decision.issue.access_token;
-    let (grant_id, family_end) = match decision.once.last() {
-        Some(
-            SingleUse::Code {
-                grant_id,
-                family_end,
-                ..
-            }
-            | SingleUse::DeviceCode {
-                grant_id,
-                family_end,
-                ..
-            },
-        ) => (grant_id, *family_end),
-        _ => return Vec::new(),
+    let GrantState::Begins {
+        grant_id,
+        family_end,
+    } = decision.grant
+    else {
+        return Vec::new();
     };
     let end = family_end.unwrap_or_else(|| now.saturating_add(token.lifetime));
     let row = GrantRow {
@@ -311,5 +289,5 @@ fn listed(decision: &Decision, now: u64) -> Vec<Op> {
         sid: token.sid.clone(),
         created_at: now,
     };
-    vec![grants::entry(&token.sub, grant_id, &row, end)]
+    vec![grants::entry(&token.sub, &grant_id, &row, end)]
 }

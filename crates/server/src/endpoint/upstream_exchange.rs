@@ -10,14 +10,19 @@ use signet_jose::json::Writer;
 use signet_oauth::client::GrantType;
 use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::id::GrantId;
-use signet_oauth::token;
 use signet_oauth::token::client_auth::Credentials;
 use signet_oauth::token::grant::{UPSTREAM_TOKEN_TYPE, UpstreamExchange};
+use signet_oauth::token::{self, Begun};
 use signet_request::access::{self, Entrance, Leave, Power};
 use std::sync::Arc;
 
-pub(super) async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
-    let exchange = decide(call).await?;
+/// Answers a request that was begun and asks for such a token.
+pub(super) async fn answer(
+    call: &ClientRequest,
+    begun: Begun,
+    credentials: &Credentials<'_>,
+) -> Result<Vec<u8>, OAuthError> {
+    let exchange = decide(call, begun, credentials)?;
     call.context.note_client(&exchange.client_id);
     if call.snapshot().settings.registration.open {
         call.context.realm.mark_used(&exchange.client_id).await;
@@ -44,15 +49,16 @@ pub(super) async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> 
     Ok(body(&tokens))
 }
 
-async fn decide(call: &ClientRequest) -> Result<UpstreamExchange, OAuthError> {
+fn decide(
+    call: &ClientRequest,
+    begun: Begun,
+    credentials: &Credentials<'_>,
+) -> Result<UpstreamExchange, OAuthError> {
     let request = call.request();
-    let credentials = Credentials::of(&request)?;
-    let keys = call.keys(&credentials).await;
     call.decide(|rules| {
-        let begun = token::begin(rules, &request, &credentials, keys.as_deref())?;
         let tokens = &call.context.realm.host.verified_tokens;
         let lookup = tokens.before(rules, &call.snapshot().keys);
-        token::decide_upstream_begun(begun, rules, &request, &credentials, &lookup)
+        token::decide_upstream_begun(begun, rules, &request, credentials, &lookup)
     })
 }
 

@@ -15,7 +15,7 @@ mod record;
 mod user_code;
 
 pub use device_code::{DeviceCode, open_device_code};
-pub use record::{Approval, DeviceRecord, DeviceState, Poll, StoredDevice};
+pub use record::{Approval, DeviceRecord, DeviceState, Poll};
 pub use user_code::{
     USER_CODE_ALPHABET, USER_CODE_LETTERS, display_user_code, new_user_code, normalize_user_code,
 };

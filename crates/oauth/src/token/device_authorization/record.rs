@@ -34,17 +34,6 @@ pub struct DeviceRecord {
     pub state: DeviceState,
 }
 
-/// A record as it was read, and its row's version.
-#[derive(Clone, Copy, Debug)]
-pub struct StoredDevice<'a> {
-    /// the record
-    pub record: &'a DeviceRecord,
-    /// what a change of it must find
-    pub version: u64,
-    /// its row's end, Unix seconds
-    pub end: Option<u64>,
-}
-
 /// The life of a device code: pending, then one of the others; an approved one is consumed once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceState {

@@ -22,7 +22,7 @@ use crate::issued::agent_grants::{
 use crate::issued::format::AccessTokenFormat;
 use crate::issued::sealed::Confirmation;
 use crate::scope::{self, ScopeSet};
-use crate::token::decision::{AccessToken, ChainClaims, Decision, Issue, SingleUse};
+use crate::token::decision::{AccessToken, ChainClaims, Decision, GrantState, Issue, SingleUse};
 use crate::token::target::{self, MAX_RESOURCES, Target};
 use signet_agent::{
     AgentId, Refusal,
@@ -107,6 +107,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     }
     Ok(Decision {
         once,
+        grant: GrantState::None,
         issue: Issue {
             access_token: AccessToken {
                 client_id: client.client_id.clone(),

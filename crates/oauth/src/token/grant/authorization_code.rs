@@ -2,7 +2,7 @@
 use super::{GrantRequest, invalid_grant, person::PersonGrant};
 use crate::error::OAuthError;
 use crate::issued::sealed::{AuthorizationCode, Confirmation};
-use crate::token::decision::{Decision, Refresh, RevocationQuery, SingleUse};
+use crate::token::decision::{Decision, GrantState, Refresh, RevocationQuery, SingleUse};
 use signet_crypto::{ct_eq, hash::sha256};
 use signet_jose::base64url;
 
@@ -75,6 +75,10 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     };
     Ok(Decision {
         once: vec![once],
+        grant: GrantState::Begins {
+            grant_id: code.grant_id,
+            family_end,
+        },
         issue,
     })
 }

@@ -3,7 +3,7 @@
 use super::GrantRequest;
 use crate::error::{ErrorCode, OAuthError};
 use crate::scope::{PRIVILEGED, ScopeSet};
-use crate::token::decision::{AccessToken, Decision, Issue};
+use crate::token::decision::{AccessToken, Decision, GrantState, Issue};
 use crate::token::target;
 
 /// Scopes that speak of a person: nobody is there.
@@ -55,6 +55,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     };
     Ok(Decision {
         once: Vec::new(),
+        grant: GrantState::None,
         issue: Issue {
             access_token: AccessToken {
                 client_id: client.client_id.clone(),

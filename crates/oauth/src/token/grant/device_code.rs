@@ -1,19 +1,19 @@
 //! `urn:ietf:params:oauth:grant-type:device_code`: RFC 8628 section 3.4.
 //!
 //! The decision is made on the record that the caller read. Who approved comes from the record,
-//! where a page with a session wrote it, never from a request (known fault A2). The caller replaces
-//! the record by that of [`DeviceRecord::poll`] under its version: with the decision's
-//! [`SingleUse::DeviceCode`] on success, and likewise after `authorization_pending` and
-//! `slow_down`, to remember the poll.
-//!
-//! [`DeviceRecord::poll`]: crate::token::device_authorization::DeviceRecord::poll
+//! where a page with a session wrote it, never from a request (known fault A2). The record is
+//! replaced under its version by what the poll makes of it: with the decision's
+//! [`SingleUse::DeviceCode`] on success, and with the refusal ([`Refused::row`]) after
+//! `authorization_pending` and `slow_down`, to remember the poll.
 use super::{GrantRequest, Needs, person::PersonGrant};
 use crate::client::Client;
 use crate::error::{ErrorCode, OAuthError};
 use crate::params::Params;
 use crate::request::Context;
-use crate::token::decision::{Decision, Refresh, RevocationQuery, SingleUse};
-use crate::token::device_authorization::{StoredDevice, open_device_code};
+use crate::token::decision::{
+    Decision, GrantState, Refresh, Refused, RevocationQuery, RowName, SingleUse,
+};
+use crate::token::device_authorization::{DeviceRecord, open_device_code};
 
 /// The row of a code of this client that has not expired.
 pub(super) fn needs(context: &Context<'_>, params: &Params, client: &Client) -> Needs {
@@ -22,29 +22,39 @@ pub(super) fn needs(context: &Context<'_>, params: &Params, client: &Client) -> 
         open_device_code(context.keyring, code, &client.client_id, context.now()).ok()
     });
     Needs {
-        device: code.map(|code| code.id),
+        row: code.map(|code| RowName::DeviceCode(code.id)),
         ..Needs::default()
     }
 }
 
-pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError> {
+pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, Refused> {
     let (context, client_id) = (request.context, &request.client.client_id);
     let wire = request.params.require("device_code")?;
     let code = open_device_code(context.keyring, wire, client_id, context.now())?;
-    let StoredDevice {
-        record: device,
-        version,
-        end,
-    } = request
-        .device
-        .filter(|device| device.record.id == code.id)
-        .ok_or_else(|| OAuthError::new(ErrorCode::ExpiredToken, "the device_code has expired"))?;
+    let expired = || OAuthError::new(ErrorCode::ExpiredToken, "the device_code has expired");
+    let row = request.row.ok_or_else(expired)?;
+    let device = DeviceRecord::from_bytes(row.value)
+        .map_err(|_| OAuthError::new(ErrorCode::ServerError, "the device code cannot be read"))?;
+    if device.id != code.id {
+        return Err(expired().into());
+    }
     let poll = device.poll(client_id, context.now());
-    let approval = poll.answer?;
+    let approval = match poll.answer {
+        Ok(approval) => approval,
+        Err(error) => {
+            let waits = matches!(
+                error.code,
+                ErrorCode::AuthorizationPending | ErrorCode::SlowDown
+            );
+            let next = poll.replace.filter(|_| waits);
+            return Err(Refused {
+                error,
+                row: next.map(|record| record.to_bytes()),
+            });
+        }
+    };
     // Every approval comes with the record that is consumed by it.
-    let consumed = poll
-        .replace
-        .ok_or_else(|| OAuthError::new(ErrorCode::ExpiredToken, "the device_code has expired"))?;
+    let consumed = poll.replace.ok_or_else(expired)?;
     let session = &approval.session;
     request.refuse_revoked(&RevocationQuery {
         jti: None,
@@ -79,14 +89,18 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     )?;
     let once = SingleUse::DeviceCode {
         id: device.id,
-        version,
+        version: row.version,
         consumed: consumed.to_bytes(),
-        end,
+        end: row.end,
         grant_id: approval.grant_id,
         family_end,
     };
     Ok(Decision {
         once: vec![once],
+        grant: GrantState::Begins {
+            grant_id: approval.grant_id,
+            family_end,
+        },
         issue,
     })
 }

@@ -1,8 +1,8 @@
 //! The grants: one file each, one line each in [`GRANTS`].
 //!
 //! A grant gets an authenticated client and a request, and decides. It changes nothing: what must
-//! happen once is in the decision's `once`, with the grant's own condition last (known fault A12).
-use crate::id::DeviceId;
+//! happen once is in the decision's `once`, with the grant's own condition last (known fault A12);
+//! what happens to a person's grant is its `grant`; what a refusal leaves is in the [`Refused`].
 mod agent_chain;
 mod authorization_code;
 mod client_credentials;
@@ -16,7 +16,7 @@ mod upstream_exchange;
 pub use agent_chain::SCOPE_ACTION;
 pub use token_type::{ACCESS_TOKEN_TYPE, JWT_TYPE, SUBJECT_TOKEN_TYPES};
 pub(crate) use upstream_exchange::decide as decide_upstream;
-pub use upstream_exchange::{UPSTREAM_TOKEN_TYPE, UpstreamExchange, is_upstream};
+pub use upstream_exchange::{UPSTREAM_TOKEN_TYPE, UpstreamExchange};
 
 use crate::client::{Client, GrantType};
 use crate::error::{ErrorCode, OAuthError};
@@ -27,54 +27,85 @@ use crate::params::Params;
 use crate::request::{Context, PeerCertificate, unavailable};
 use crate::scope::ScopeSet;
 use crate::token::client_auth::Credentials;
-use crate::token::decision::{Decision, RevocationQuery};
-use crate::token::device_authorization::StoredDevice;
+use crate::token::decision::{Decision, Refused, RevocationQuery, RowName, StoredRow};
 
 /// What a grant must know of the store before it can decide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// the row of a device's code
-    pub device: Option<DeviceId>,
+    /// a row of the store
+    pub row: Option<RowName>,
     /// the chain of delegations that the request presents, and its standing
     pub chain: bool,
 }
 
-/// One row: a grant, what it must know, and what decides it.
+/// What a request asks its grant for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gives {
+    /// Tokens of this issuer.
+    Tokens,
+    /// A token of an identity provider, which only that provider can give
+    /// ([`super::decide_upstream_begun`]).
+    ProviderToken,
+}
+
+/// One row: a grant, what it must know, what it is asked for, and what decides it.
 pub struct Grant {
     /// `grant_type` is its `as_str`
     pub grant_type: GrantType,
+    pub(crate) gives: fn(&Params) -> Gives,
     pub(crate) needs: fn(&Context<'_>, &Params, &Client) -> Needs,
-    pub(crate) decide: fn(&GrantRequest<'_>) -> Result<Decision, OAuthError>,
+    pub(crate) decide: fn(&GrantRequest<'_>) -> Result<Decision, Refused>,
+}
+
+/// The grant that a request names.
+pub(crate) fn named(name: &str) -> Option<&'static Grant> {
+    GRANTS.iter().find(|row| row.grant_type.as_str() == name)
+}
+
+/// What a request asks for, whoever sent it; none: its grant is unknown.
+pub fn asked_for(params: &Params) -> Option<Gives> {
+    let grant = named(params.get("grant_type")?)?;
+    Some((grant.gives)(params))
 }
 
 /// Every grant. The metadata's `grant_types_supported` is this list.
 pub const GRANTS: &[Grant] = &[
     Grant {
         grant_type: GrantType::AuthorizationCode,
+        gives: tokens,
         needs: nothing,
-        decide: authorization_code::decide,
+        decide: |request| Ok(authorization_code::decide(request)?),
     },
     Grant {
         grant_type: GrantType::RefreshToken,
+        gives: tokens,
         needs: nothing,
-        decide: refresh_token::decide,
+        decide: |request| Ok(refresh_token::decide(request)?),
     },
     Grant {
         grant_type: GrantType::ClientCredentials,
+        gives: tokens,
         needs: nothing,
-        decide: client_credentials::decide,
+        decide: |request| Ok(client_credentials::decide(request)?),
     },
     Grant {
         grant_type: GrantType::DeviceCode,
+        gives: tokens,
         needs: device_code::needs,
         decide: device_code::decide,
     },
     Grant {
         grant_type: GrantType::TokenExchange,
+        gives: upstream_exchange::gives,
         needs: token_exchange::needs,
-        decide: token_exchange::decide,
+        decide: |request| Ok(token_exchange::decide(request)?),
     },
 ];
+
+/// Tokens of this issuer, always.
+fn tokens(_: &Params) -> Gives {
+    Gives::Tokens
+}
 
 /// The value itself, or the snapshot, says everything.
 fn nothing(_: &Context<'_>, _: &Params, _: &Client) -> Needs {
@@ -94,8 +125,8 @@ pub(crate) struct GrantRequest<'a> {
     pub(crate) confirmation: Option<Confirmation>,
     /// what our own access tokens are worth
     pub(crate) lookup: &'a dyn TokenLookup,
-    /// the row that [`Needs::device`] names
-    pub(crate) device: Option<StoredDevice<'a>>,
+    /// the row that [`Needs::row`] names, where it is there
+    pub(crate) row: Option<StoredRow<'a>>,
     /// the chain that [`crate::issued::agent_grants::read`] gave, with its standing
     pub(crate) chain: Option<&'a PresentedChain>,
 }

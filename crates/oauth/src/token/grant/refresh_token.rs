@@ -9,7 +9,7 @@ use super::{
 };
 use crate::error::OAuthError;
 use crate::issued::sealed::{Confirmation, RefreshToken};
-use crate::token::decision::{Decision, Refresh, Retry, RevocationQuery, SingleUse};
+use crate::token::decision::{Decision, GrantState, Refresh, Retry, RevocationQuery, SingleUse};
 use signet_crypto::{ct_eq, hash::sha256};
 
 pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError> {
@@ -91,6 +91,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     let issue = grant.issue(request, &asked, Some(refresh))?;
     Ok(Decision {
         once: vec![once],
+        grant: GrantState::Continues,
         issue,
     })
 }

@@ -24,7 +24,7 @@ use crate::issued::format::AccessTokenFormat;
 use crate::params::Params;
 use crate::request::{Context, unavailable};
 use crate::scope;
-use crate::token::decision::{AccessToken, Decision, Issue};
+use crate::token::decision::{AccessToken, Decision, GrantState, Issue};
 use crate::token::target;
 use signet_jose::json::{self, JsonError, Limits, Reader, Writer};
 use std::sync::Arc;
@@ -93,6 +93,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     };
     Ok(Decision {
         once: Vec::new(),
+        grant: GrantState::None,
         issue: Issue {
             access_token: AccessToken {
                 client_id: client.client_id.clone(),

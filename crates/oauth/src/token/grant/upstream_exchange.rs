@@ -6,11 +6,10 @@
 //! `audience`, as "the logical name of the target service" (section 2.1): its name in the registry.
 //! `resource` would be the URL of an API, and one provider has many.
 use super::{
-    GrantRequest,
+    Gives, GrantRequest,
     token_exchange::{check_context, presented, refused},
     token_type::token_type,
 };
-use crate::client::GrantType;
 use crate::error::{ErrorCode, OAuthError};
 use crate::issued::token_facts::VerifiedAccessToken;
 use crate::params::Params;
@@ -22,10 +21,12 @@ use std::sync::Arc;
 /// What is asked for and issued: an access token of an identity provider.
 pub const UPSTREAM_TOKEN_TYPE: &str = "urn:signet:token-type:upstream-access-token";
 
-/// Whether a token request is such an exchange.
-pub fn is_upstream(params: &Params) -> bool {
-    params.get("grant_type") == Some(GrantType::TokenExchange.as_str())
-        && params.get("requested_token_type") == Some(UPSTREAM_TOKEN_TYPE)
+/// What a token exchange is asked for.
+pub(super) fn gives(params: &Params) -> Gives {
+    match params.get("requested_token_type") == Some(UPSTREAM_TOKEN_TYPE) {
+        true => Gives::ProviderToken,
+        false => Gives::Tokens,
+    }
 }
 
 /// An exchange that may be: what the caller still has to find is the person's token.
