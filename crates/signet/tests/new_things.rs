@@ -40,6 +40,21 @@ const EXAMPLES: &[Example] = &[
         names: &["client_credentials", "ClientCredentials"],
         users: &["signet/dev/clients.rs"],
     },
+    // One with polling and a row of its own. Its request comes to an endpoint of its own.
+    Example {
+        row: "a grant",
+        names: &[
+            "GrantType::DeviceCode",
+            "SingleUse::DeviceCode",
+            "RowName::DeviceCode",
+        ],
+        users: &[
+            "oauth/authorize/checks/parameters.rs",
+            "oauth/command_line.rs",
+            "server/endpoint/device_authorization.rs",
+            "signet/dev/clients.rs",
+        ],
+    },
     Example {
         row: "a client authentication method",
         names: &["self_signed_tls_client_auth", "SelfSignedTlsClientAuth"],
@@ -86,6 +101,17 @@ const EXAMPLES: &[Example] = &[
     Example {
         row: "a way to log in",
         names: &["email_code", "EmailCode"],
+        users: &[],
+    },
+    // One that a script answers, on the login page and as a further step.
+    Example {
+        row: "a way to log in",
+        names: &["passkey::METHOD"],
+        users: &[],
+    },
+    Example {
+        row: "a way to log in that leads elsewhere, by a redirect or a challenge",
+        names: &["provider::LEAD"],
         users: &[],
     },
     Example {
