@@ -67,7 +67,7 @@ pub async fn sweep_once(realm: &Realm) {
         return;
     }
     realm.host.clock.raise(removed_to);
-    if let Err(error) = realm.remove_unused_clients().await {
+    if let Err(error) = realm.remove_unused_clients(realm.now()).await {
         tracing::warn!(%error, "clients that were never used could not be removed; it will be tried again");
     }
     realm.revocations.sweep(removed_to);

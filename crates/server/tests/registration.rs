@@ -287,6 +287,41 @@ fn a_registered_client_that_is_not_used_in_a_day_is_removed_and_one_that_is_used
     token(&used).expect(200);
 }
 
+/// However many clients somebody registers and never uses, the next one may register: those that
+/// registered first make room, and who registered a moment ago stays.
+#[test]
+fn unused_registrations_of_others_close_the_endpoint_to_nobody() {
+    let server = Server::start(open());
+    let fill = |name: &str, count: usize| {
+        for number in 0..count {
+            let flood = Client {
+                registration_token_hash: Some([7; 32]),
+                expires_at: Some(server.realm.now() + 24 * 3600),
+                ..client(&format!("{name}-{number}"))
+            };
+            block_on(server.realm.insert_client(flood)).expect("is new");
+        }
+    };
+    let register = || {
+        Call::post("/register")
+            .json(&json!({ "redirect_uris": [REDIRECT] }))
+            .send(&server)
+    };
+    let is_there = |id: &str| server.realm.snapshot().registry.clients.contains_key(id);
+    fill("first", 4999);
+    let own = register().expect(201).member("client_id");
+    // All of them are of this moment: who comes now waits for minutes, and not for a day.
+    let full = register();
+    assert_eq!(full.header("retry-after"), "300");
+    full.expect_error(429, "temporarily_unavailable");
+    assert!(is_there(&own) && is_there("first-0"));
+    server.pass(301);
+    register().expect(201);
+    assert!(!is_there("first-0"), "the first makes room");
+    assert!(is_there("first-4998"), "no more go than have to, at once");
+    assert!(is_there(&own), "the last that came is the last that goes");
+}
+
 #[test]
 fn who_registers_alone_gets_the_grants_that_an_operator_lists_and_puts_no_keys_into_the_set() {
     let mut setup = open();

@@ -372,28 +372,30 @@ impl Realm {
         }
     }
 
-    /// Removes clients that registered themselves and were not used in their time; at most
-    /// [`SWEPT`] in a call. How many.
+    /// Removes clients that registered themselves, were never used, and end by `until` (Unix
+    /// seconds), those first that registered first; at most [`SWEPT`] in a call. How many.
     ///
     /// # Errors
     /// The store's.
-    pub async fn remove_unused_clients(&self) -> Result<usize, StoreError> {
+    pub async fn remove_unused_clients(&self, until: u64) -> Result<usize, StoreError> {
         let (now, longest) = (self.now(), self.longest_refresh_token());
         let snapshot = self.snapshot();
-        let unused: Vec<&Arc<Client>> = snapshot
+        let mut unused: Vec<(u64, &Arc<Client>)> = snapshot
             .registry
             .clients
             .values()
             .filter(|client| client.registration_token_hash.is_some())
-            .filter(|client| client.expires_at.is_some_and(|end| end <= now))
-            .take(SWEPT)
+            .filter_map(|client| Some((client.expires_at?, client)))
+            .filter(|(end, _)| *end <= until)
             .collect();
         if unused.is_empty() {
             return Ok(0);
         }
+        unused.sort_unstable_by_key(|(end, _)| *end);
+        unused.truncate(SWEPT);
         let _one_after_another = self.registry_writes.lock().await;
         let (mut removed, mut gone) = (Vec::with_capacity(unused.len()), Vec::new());
-        for client in unused {
+        for (_, client) in unused {
             let id = client.client_id.as_str();
             match self.remove_unused(client, now).await {
                 Ok(noted) => {

@@ -18,13 +18,16 @@ use signet_realm::budgets::Act;
 use signet_realm::records::registry::RegistryError;
 use signet_registry::kinds::RecordKind;
 use signet_request::http::{Context, Response, response};
+use signet_store::StoreError;
 use std::sync::Arc;
 
 /// How long a client that registered itself is kept unless it is used, in seconds.
 const UNUSED_LIFETIME: u64 = 24 * 3600;
-/// Clients that registered themselves and were never used; beyond, registrations are answered 429
+/// Clients that registered themselves and were never used; beyond, those that registered first go,
+/// and registrations are answered 429 while all of them are of the last five minutes
 const MAX_UNUSED: usize = 5000;
-const HOUR: u64 = 3600;
+/// For how long a client that was never used is kept whatever others register, in seconds.
+const UNUSED_KEPT: u64 = 300;
 /// How often a change that lost a race is tried again. Each time somebody else's went through.
 const MAX_TRIES: usize = 32;
 
@@ -62,11 +65,19 @@ pub(super) async fn submit(mut context: Context) -> Response {
     if let Err(error) = permitted(&context, &registered.client) {
         return refuse(&context, &error);
     }
-    if unused(&context) >= MAX_UNUSED {
-        return later(&context, "too many registrations were never used", HOUR);
-    }
     if let Err(answer) = counted(&context, Act::Registration) {
         return *answer;
+    }
+    match has_room(&context).await {
+        Ok(true) => {}
+        Ok(false) => {
+            let description = "too many registrations were never used";
+            return later(&context, description, UNUSED_KEPT);
+        }
+        Err(error) => {
+            let error = not_written(&context, error.into());
+            return refuse(&context, &error);
+        }
     }
     let client = Client {
         // Until it is used: then it stays.
@@ -301,8 +312,15 @@ fn permitted(context: &Context, client: &Client) -> Result<(), OAuthError> {
 }
 
 /// Clients that registered themselves and were never used.
-fn unused(context: &Context) -> usize {
-    context.snapshot.registry.clients.tally().unused()
+/// Whether one more client may register. Room is made by those that nobody used for the longest
+/// time, so that no flood of registrations closes the endpoint to others.
+async fn has_room(context: &Context) -> Result<bool, StoreError> {
+    if context.snapshot.registry.clients.tally().unused() < MAX_UNUSED {
+        return Ok(true);
+    }
+    let registered_before = context.now().saturating_sub(UNUSED_KEPT);
+    let until = registered_before.saturating_add(UNUSED_LIFETIME);
+    Ok(context.realm.remove_unused_clients(until).await? > 0)
 }
 
 /// Whoever registers is not known: address and all addresses together are bounded.
