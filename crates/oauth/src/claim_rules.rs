@@ -16,7 +16,7 @@ use crate::{
     },
     standard_claims,
 };
-use signet_jose::json::{self, Limits, Object, Value, Writer};
+use signet_encoding::json::{self, Limits, Object, Value, Writer};
 
 /// Most rows of one table.
 pub const MAX_RULES: usize = 32;

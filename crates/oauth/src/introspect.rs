@@ -15,7 +15,7 @@ use crate::{
     request::{Context, unavailable},
     sealed::RefreshToken,
 };
-use signet_jose::json::Writer;
+use signet_encoding::json::Writer;
 use std::sync::Arc;
 
 /// The answer for everything that may not be said.

@@ -13,7 +13,8 @@ use crate::{
     session::UserClaims,
     userinfo,
 };
-use signet_jose::{json::Writer, jwt::half_hash};
+use signet_encoding::json::Writer;
+use signet_jose::jwt::half_hash;
 
 /// Appends the claims of an ID token (OpenID Connect Core section 2).
 ///

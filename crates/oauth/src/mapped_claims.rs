@@ -19,7 +19,7 @@ use crate::{
     session::UserClaims,
     standard_claims,
 };
-use signet_jose::json::Writer;
+use signet_encoding::json::Writer;
 
 /// The member that names claims which did not fit.
 pub const OMITTED: &str = "omitted_claims";

@@ -4,7 +4,7 @@
 //! revoked, is judged by [`crate::access_token`].
 use crate::id::{GrantId, Jti, read_jti};
 use crate::{decision::RevocationQuery, scope::ScopeSet, sealed::Confirmation};
-use signet_jose::{
+use signet_encoding::{
     base64url,
     json::{JsonError, Kind, Limits, Reader},
 };

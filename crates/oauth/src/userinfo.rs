@@ -18,7 +18,7 @@ use crate::{
     settings::Settings,
     standard_claims, target,
 };
-use signet_jose::json::Writer;
+use signet_encoding::json::Writer;
 
 /// `claims_supported`: everything that can come out of this server about a person and a login,
 /// where the client's own table says nothing else.

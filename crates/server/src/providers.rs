@@ -4,7 +4,7 @@ use signet_crypto::{
     Secret,
     seal::{Keyring, Purpose},
 };
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::provider::{MAX_PROVIDERS, Provider};
 use signet_registry::{kinds::RecordKind, providers, scribe::row_key};
 use signet_store::{Row, StoreError};

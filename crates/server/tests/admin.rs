@@ -5,8 +5,9 @@ use http::Method;
 use serde_json::{Value, json};
 use signet_crypto::{Algorithm, SigningKey, hash::sha256};
 use signet_directory::{NewUser, Profile, User};
+use signet_encoding::base64url;
 use signet_jose::{
-    base64url, dpop,
+    dpop,
     jwt::{JwtSigner, Typ},
 };
 use signet_oauth::id::{CodeId, GrantId};

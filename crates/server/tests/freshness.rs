@@ -8,7 +8,7 @@ use crate::common::{
     totp::{App, between},
 };
 use signet_directory::{CredentialKind, NewUser, User};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::{
     authorize::acr, client::ConsentPolicy, passkeys::UserVerification, provider::Provider,
     sealed::AuthorizationCode, settings::StepUp,

@@ -16,7 +16,7 @@ use crate::common::{
     made::REDIRECT,
     people::{Mail, parameters, request, start},
 };
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::{
     client::Client,
     provider::{Provider, ProviderAuth},

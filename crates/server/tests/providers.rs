@@ -13,8 +13,8 @@ use http::Method;
 use serde_json::{Value, json};
 use signet_crypto::{Algorithm, Secret, SigningKey, hash::sha256};
 use signet_directory::CredentialKind;
+use signet_encoding::base64url;
 use signet_jose::{
-    base64url,
     jwk::{Jwk, JwkSet},
     jwt::{JwtSigner, Typ, half_hash},
 };
@@ -1046,7 +1046,7 @@ impl Liar {
         let issuer = format!("http://127.0.0.1:{}", listener.local_addr().unwrap().port());
         let key = SigningKey::generate(Algorithm::Es256).unwrap();
         let mut jwk = Vec::new();
-        let mut writer = signet_jose::json::Writer::new(&mut jwk);
+        let mut writer = signet_encoding::json::Writer::new(&mut jwk);
         Jwk::for_signatures(key.public().unwrap().clone(), Algorithm::Es256, "k1")
             .write(&mut writer);
         let jwk: Value = serde_json::from_slice(&jwk).unwrap();

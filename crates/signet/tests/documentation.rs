@@ -7,7 +7,7 @@ fn root() -> PathBuf {
 }
 
 /// The server's crates, from the sockets down; each limit is named by its crate.
-const CRATES: [&str; 16] = [
+const CRATES: [&str; 17] = [
     "scim",
     "server",
     "registry",
@@ -19,6 +19,7 @@ const CRATES: [&str; 16] = [
     "gate",
     "oauth",
     "jose",
+    "encoding",
     "webauthn",
     "crypto",
     "store",

@@ -7,10 +7,8 @@ use crate::{
     verifier::{Active, Checked, usable},
 };
 use signet_crypto::Algorithm;
-use signet_jose::{
-    base64url,
-    jws::{self, HeaderBuffer, HeaderRef, JwsError, SignatureBuffer},
-};
+use signet_encoding::base64url;
+use signet_jose::jws::{self, HeaderBuffer, HeaderRef, JwsError, SignatureBuffer};
 use std::sync::Arc;
 
 impl Verifier {

@@ -14,9 +14,9 @@ use crate::{
     keys::PreparedKey,
     replay::{Dated, ReplayGuard, Seen},
 };
+use signet_encoding::json::Limits;
 use signet_jose::{
     dpop::nonce::{self, HmacNonceKey},
-    json::Limits,
     jwe,
     jwk::JwkSet,
 };

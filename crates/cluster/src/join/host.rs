@@ -13,7 +13,7 @@ use crate::{
     tell::{BoxFuture, Receipt, Tell},
 };
 use signet_crypto::{Secret, clock::Clock, ct_eq, kem::EncapsulationKey, random};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_store::{Key, NodeId, Store, StoreError};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use tokio::time::timeout;

@@ -1,7 +1,7 @@
 //! `client_secret_basic`: RFC 6749 section 2.3.1 over RFC 7617.
 use super::{Attempt, Proof, WRONG_METHOD, secret};
 use crate::{decision::SingleUse, params};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 /// Longest header value that is read, in bytes.
 const MAX_HEADER_BYTES: usize = 4096;

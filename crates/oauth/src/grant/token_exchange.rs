@@ -24,7 +24,7 @@ use crate::{
     request::{Context, unavailable},
     scope, target,
 };
-use signet_jose::json::{self, JsonError, Limits, Reader, Writer};
+use signet_encoding::json::{self, JsonError, Limits, Reader, Writer};
 use std::sync::Arc;
 
 /// RFC 8693 section 3: an OAuth access token of this issuer.

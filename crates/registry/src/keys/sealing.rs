@@ -14,7 +14,7 @@ use signet_crypto::{
     Secret,
     seal::{Keyring, SealingKey},
 };
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use std::{
     fs::{self, File, OpenOptions},
     io::{self, Read, Write},

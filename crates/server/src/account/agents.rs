@@ -26,7 +26,7 @@ use signet_agent::{
     json::File,
     proof::{Expected, Proof},
 };
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::{decision::SingleUse, params::Params};
 use signet_store::StoreError;
 

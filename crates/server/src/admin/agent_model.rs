@@ -3,7 +3,7 @@ use crate::agents::delegation_index::{HeldGrant, TokenRow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use signet_agent::AgentId;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::id::Jti;
 
 /// An agent to register, or a newer document of one.

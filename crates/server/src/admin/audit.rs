@@ -18,7 +18,7 @@ use signet_audit::{
     read::{self, ReadError},
     segment::{self, Form},
 };
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use std::{
     io::{self, Read as _},
     sync::Arc,

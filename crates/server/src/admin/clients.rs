@@ -13,7 +13,7 @@ use crate::{http::Context, registry::RegistryError, state::Realm};
 use bytes::Bytes;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use signet_crypto::random;
-use signet_jose::{
+use signet_encoding::{
     base64url,
     json::{self, Limits, Object, Value, Writer},
 };

@@ -10,7 +10,7 @@ use super::{
     sessions::{Names, OfUser},
 };
 use crate::{consent, grants, state::Realm};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::id::GrantId;
 use signet_store::Change;
 use std::sync::Arc;

@@ -4,7 +4,7 @@ use crate::{grants::GrantRow, groups, keys::KeyInfo, session::SessionRow};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use signet_directory::{AcceptedTerms, CredentialKind, Deletion, Invitation, Profile, User, Value};
-use signet_jose::{base64url, json::Writer};
+use signet_encoding::{base64url, json::Writer};
 use signet_oauth::id::GrantId;
 use signet_oauth::{
     client::metadata::{MEMBERS, Member},

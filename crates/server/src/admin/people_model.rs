@@ -4,7 +4,7 @@ use crate::groups;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use signet_directory::Value;
-use signet_jose::json::Writer;
+use signet_encoding::json::Writer;
 use signet_oauth::{
     claim_rules::{self, ClaimRule, TableOf},
     format::AccessTokenFormat,

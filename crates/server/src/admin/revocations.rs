@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{nodes::Confirmation, state::Realm, streams::Heard};
 use signet_agent::AgentId;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_store::Subject;
 use std::{
     sync::Arc,

@@ -8,7 +8,7 @@ use crate::agents::{
     registry,
 };
 use signet_agent::AgentId;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::id::Jti;
 use signet_oauth::{
     agent_grants::{self, PresentedChain},

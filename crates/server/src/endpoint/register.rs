@@ -9,10 +9,8 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header};
 use signet_audit::{Action, with_record};
 use signet_crypto::{Algorithm, KeyType};
-use signet_jose::{
-    authorization::{self, Scheme},
-    json::{self, Limits},
-};
+use signet_encoding::json::{self, Limits};
+use signet_jose::authorization::{self, Scheme};
 use signet_oauth::{
     client::{Client, GrantType},
     error::{Challenge, ErrorCode, OAuthError},

@@ -29,7 +29,7 @@ use crate::{
 use bytes::Bytes;
 use http::StatusCode;
 use signet_audit::Action;
-use signet_jose::{base64url, json::Writer};
+use signet_encoding::{base64url, json::Writer};
 use signet_oauth::{
     client::Client,
     endpoint::EndpointId,

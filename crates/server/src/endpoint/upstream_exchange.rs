@@ -9,7 +9,7 @@ use crate::{
 };
 use signet_audit::{Action, Event};
 use signet_directory::User;
-use signet_jose::json::Writer;
+use signet_encoding::json::Writer;
 use signet_oauth::{
     client::GrantType,
     client_auth::Credentials,

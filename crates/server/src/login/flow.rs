@@ -20,7 +20,7 @@ use crate::security_mail;
 use crate::session::Shown;
 use signet_audit::Action;
 use signet_directory::User;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_store::StoreError;
 
 /// Where every form of the login goes, relative to the page that shows it: all of them are one

@@ -10,7 +10,7 @@ use crate::groups::GroupDraft;
 use serde_json::{Map, Value, json};
 use signet_crypto::hash::sha256;
 use signet_directory::UserDraft;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::people::Group;
 use signet_scim::{Kind, member, patch};
 use std::{

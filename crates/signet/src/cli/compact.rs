@@ -12,7 +12,7 @@ use signet_compact::{
     VerifyingKey, Version,
 };
 use signet_crypto::Secret;
-use signet_jose::{base64url, json as strict};
+use signet_encoding::{base64url, json as strict};
 
 use super::parameters::{self, Trust};
 use super::{Failure, Output, ceremony, certificate, compact_claims, output};

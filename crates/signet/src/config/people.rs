@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use signet_crypto::hash::sha256;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::{
     claim_rules::{self, ClaimRule, TableOf},
     format::AccessTokenFormat,

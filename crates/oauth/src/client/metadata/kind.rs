@@ -11,10 +11,8 @@ use crate::{
     uri,
 };
 use signet_crypto::Algorithm;
-use signet_jose::{
-    json::{Value, Writer},
-    jwk::JwkSet,
-};
+use signet_encoding::json::{Value, Writer};
+use signet_jose::jwk::JwkSet;
 
 /// The most entries of one list.
 const MAX_ENTRIES: usize = 64;

@@ -1,6 +1,6 @@
 //! The small tree, for documents whose members are looked up rather than read once.
 
-use super::{JsonError, Limits, Number, Reader, Writer};
+use super::{error::JsonError, number::Number};
 use std::borrow::Cow;
 
 /// One JSON value.
@@ -24,22 +24,6 @@ pub enum Value<'a> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Object<'a> {
     members: Vec<(Cow<'a, str>, Value<'a>)>,
-}
-
-/// Reads a document whose top level is any value.
-pub fn parse<'a>(text: &'a [u8], limits: &Limits) -> Result<Value<'a>, JsonError> {
-    let mut reader = Reader::new(text, limits)?;
-    let value = reader.value()?;
-    reader.finish()?;
-    Ok(value)
-}
-
-/// As [`parse`]; the top level must be an object.
-pub fn parse_object<'a>(text: &'a [u8], limits: &Limits) -> Result<Object<'a>, JsonError> {
-    match parse(text, limits)? {
-        Value::Object(object) => Ok(object),
-        _ => Err(JsonError::Type),
-    }
 }
 
 impl<'a> Object<'a> {
@@ -122,8 +106,10 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The reader has seen that the name is new.
-    pub(crate) fn push_unique(&mut self, name: Cow<'a, str>, value: Value<'a>) {
+    /// Adds a member whose name is not there yet, as in [`Reader::object`](super::Reader::object),
+    /// which has seen that.
+    #[inline]
+    pub fn push_unique(&mut self, name: Cow<'a, str>, value: Value<'a>) {
         self.members.push((name, value));
     }
 
@@ -135,11 +121,6 @@ impl<'a> Object<'a> {
         Object {
             members: self.members.into_iter().map(owned).collect(),
         }
-    }
-
-    /// Appends compact text, members in order.
-    pub fn write(&self, out: &mut Vec<u8>) {
-        Writer::new(out).object(|w| w.members(self));
     }
 }
 
@@ -153,6 +134,7 @@ impl<'a> IntoIterator for Object<'a> {
 
 impl<'a> Value<'a> {
     /// The string.
+    #[inline]
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Value::String(value) => Some(value),
@@ -193,6 +175,7 @@ impl<'a> Value<'a> {
     }
 
     /// The elements of the array.
+    #[inline]
     pub fn as_array(&self) -> Option<&[Value<'a>]> {
         match self {
             Value::Array(elements) => Some(elements),
@@ -201,6 +184,7 @@ impl<'a> Value<'a> {
     }
 
     /// The object.
+    #[inline]
     pub fn as_object(&self) -> Option<&Object<'a>> {
         match self {
             Value::Object(object) => Some(object),
@@ -220,11 +204,6 @@ impl<'a> Value<'a> {
             }
             Value::Object(object) => Value::Object(object.into_owned()),
         }
-    }
-
-    /// Appends compact text, members in order.
-    pub fn write(&self, out: &mut Vec<u8>) {
-        Writer::new(out).value(self);
     }
 }
 
