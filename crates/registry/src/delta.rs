@@ -10,7 +10,7 @@
 //! [`crate::kinds`]. The configuration is a node's own file and is told to nobody.
 use std::sync::Arc;
 
-use signet_cluster::{crdt::Record, entry::Entry};
+use signet_merge::{crdt::Record, entry::Entry};
 use signet_oauth::{
     access_rules::AccessRule,
     client::Client,

@@ -7,13 +7,13 @@ use crate::{
     state::Realm,
 };
 use signet_audit::AuditError;
-use signet_cluster::NodeId;
 use signet_crypto::{
     Secret,
     seal::{Keyring, Purpose},
 };
 use signet_directory::UserError;
 use signet_oauth::client::{Client, ClientSecret};
+use signet_store::NodeId;
 use std::{
     pin::Pin,
     sync::{Arc, Mutex, PoisonError},

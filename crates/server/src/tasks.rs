@@ -4,7 +4,7 @@ use crate::{
     state::{Host, Realm},
     time::{Kept, MARGIN, Watch},
 };
-use signet_cluster::hlc::MAX_AHEAD_MS;
+use signet_merge::hlc::MAX_AHEAD_MS;
 use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
     time::{Duration, Instant},

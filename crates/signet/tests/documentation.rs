@@ -7,7 +7,7 @@ fn root() -> PathBuf {
 }
 
 /// The server's crates, from the sockets down; each limit is named by its crate.
-const CRATES: [&str; 17] = [
+const CRATES: [&str; 18] = [
     "scim",
     "server",
     "registry",
@@ -24,6 +24,7 @@ const CRATES: [&str; 17] = [
     "crypto",
     "store",
     "consensus",
+    "merge",
     "cluster",
 ];
 

@@ -9,8 +9,8 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
-use signet_cluster::crdt::Record;
 use signet_crypto::seal::Keyring;
+use signet_merge::crdt::Record;
 use signet_oauth::{
     access_rules::Rules,
     command_line,

@@ -13,16 +13,16 @@
 //! from then on. A node that was alone becomes one of several by [`Realm::share`] alone.
 use super::Realm;
 use crate::{delta::Delta, keys::KeysError};
-use signet_cluster::{
-    NodeId,
+use signet_merge::{
     entry::Entry,
-    spread::{Believe, Receipt},
+    tell::{Believe, Receipt},
 };
 use signet_registry::{
     changelog::Look,
     kinds::RecordKind,
     scribe::{self, Scribe},
 };
+use signet_store::NodeId;
 use signet_store::{Change, Key, Revoked, Row, Store, StoreError, Subject, Table};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -297,7 +297,7 @@ impl Realm {
                 let Some(newest) = state.newest().cloned() else {
                     continue;
                 };
-                state.delete(&scribe::after(Some(&newest), newest.clone()));
+                state.delete(&signet_merge::hlc::after(Some(&newest), newest.clone()));
                 records.push(heard(kind, name, state));
             }
         }
@@ -353,7 +353,7 @@ impl Realm {
     }
 }
 
-fn heard(kind: RecordKind, name: String, state: signet_cluster::crdt::Record) -> Delta {
+fn heard(kind: RecordKind, name: String, state: signet_merge::crdt::Record) -> Delta {
     Delta::Heard {
         kind,
         name,

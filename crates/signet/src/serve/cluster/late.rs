@@ -2,12 +2,13 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use signet_cluster::{
+use signet_cluster::spread::Spread;
+use signet_crypto::Clock;
+use signet_merge::{
     entry::Entry,
     hlc::Stamp,
-    spread::{Alone, Believe, BoxFuture, Receipt, Spread, Tell},
+    tell::{Alone, Believe, BoxFuture, Receipt, Tell},
 };
-use signet_crypto::Clock;
 use signet_server::state::Realm;
 use signet_store::NodeId;
 

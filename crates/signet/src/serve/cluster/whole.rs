@@ -9,8 +9,8 @@
 
 use std::time::Duration;
 
-use signet_cluster::hlc::MAX_AHEAD_MS;
 use signet_consensus::{ReplicatedStore, Role, Status};
+use signet_merge::hlc::MAX_AHEAD_MS;
 use signet_server::{
     nodes::{Standing, SyncState},
     state::Realm,
