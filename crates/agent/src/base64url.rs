@@ -1,26 +1,12 @@
 //! Base64url without padding (RFC 4648 section 5): the text form of ids, hashes, keys and
 //! signatures.
 //!
-//! Strict: one value has one text. The JOSE crate has its own; this one stands alone on the same
-//! floor.
+//! Strict: one value has one text. What is wrong with another one, this crate's refusals say.
 
 use crate::error::{Refusal, Result};
+use signet_encoding::base64url;
 
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-/// The text of `data`.
-pub fn encode(data: &[u8]) -> String {
-    let mut out = String::with_capacity(data.len().div_ceil(3) * 4);
-    for chunk in data.chunks(3) {
-        let byte = |i: usize| u32::from(chunk.get(i).copied().unwrap_or(0));
-        let group = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for i in 0..=chunk.len() {
-            // Six bits: within the alphabet.
-            out.push(char::from(ALPHABET[(group >> (18 - 6 * i) & 63) as usize]));
-        }
-    }
-    out
-}
+pub use signet_encoding::base64url::encode;
 
 /// The data of `text`.
 ///
@@ -28,31 +14,11 @@ pub fn encode(data: &[u8]) -> String {
 /// [`Refusal::Malformed`] for other characters, padding, impossible lengths;
 /// [`Refusal::NotCanonical`] for unused bits that are not zero.
 pub fn decode(text: &str) -> Result<Vec<u8>> {
-    let mut out = Vec::with_capacity(text.len() / 4 * 3 + 2);
-    for chunk in text.as_bytes().chunks(4) {
-        let mut group = 0_u32;
-        for byte in chunk {
-            let six = match byte {
-                b'A'..=b'Z' => byte - b'A',
-                b'a'..=b'z' => byte - b'a' + 26,
-                b'0'..=b'9' => byte - b'0' + 52,
-                b'-' => 62,
-                b'_' => 63,
-                _ => return Err(Refusal::Malformed),
-            };
-            group = group << 6 | u32::from(six);
-        }
-        group <<= 6 * (4 - chunk.len());
-        let [_, a, b, c] = group.to_be_bytes();
-        match chunk.len() {
-            4 => out.extend_from_slice(&[a, b, c]),
-            3 if c == 0 => out.extend_from_slice(&[a, b]),
-            2 if b == 0 && c == 0 => out.push(a),
-            1 => return Err(Refusal::Malformed),
-            _ => return Err(Refusal::NotCanonical),
-        }
-    }
-    Ok(out)
+    let text = text.as_bytes();
+    base64url::decode(text).map_err(|_| match base64url::is_well_formed(text) {
+        true => Refusal::NotCanonical,
+        false => Refusal::Malformed,
+    })
 }
 
 #[cfg(test)]
@@ -74,6 +40,16 @@ mod tests {
             "A", "AAAAA", "AB", "AAB", "AA==", "A+AA", "A/AA", "AA AA", "\u{e9}A",
         ] {
             assert!(decode(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_says_what_is_wrong() {
+        for bad in ["AB", "AAB", "AAAAAB"] {
+            assert_eq!(decode(bad), Err(Refusal::NotCanonical), "{bad}");
+        }
+        for bad in ["A", "AAAAA", "AA==", "A+AA", "AB=", "*AB", "\u{e9}A"] {
+            assert_eq!(decode(bad), Err(Refusal::Malformed), "{bad}");
         }
     }
 }

@@ -11,7 +11,7 @@ use signet_agent::Refusal;
 use signet_agent::receipt::{Decision, Outcome};
 use signet_cbor::{Decoder, Encoder, Value as Cbor};
 use signet_crypto::hash::sha256;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 /// Longest content of a line of the audit trail that is read, in bytes; what is written stays below
 /// it

@@ -12,7 +12,7 @@ use signet_agent::object::Signer;
 use signet_agent::{SigningKeys, Suite};
 use signet_crypto::Secret;
 use signet_crypto::seal::{Keyring, Purpose};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_store::{Change, Op, Outcome, Row, Store};
 
 use crate::error::AuditError;

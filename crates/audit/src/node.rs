@@ -17,7 +17,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use signet_crypto::{Secret, hash::sha256};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_store::{Change, Key, NodeId, Op, Outcome, Store, StoreError, Table};
 
 use crate::error::AuditError;

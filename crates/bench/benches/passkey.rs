@@ -17,7 +17,7 @@ use signet_bench::load::flow::{self, Cookies, Provider, RegisteredClient};
 use signet_bench::load::operation::CodeFlow;
 use signet_bench::report::{Line, Report};
 use signet_crypto::{Algorithm, SigningKey};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use tokio::task::LocalSet;
 
 #[path = "../../webauthn/tests/authenticator.rs"]

@@ -13,7 +13,7 @@ use signet_jose::jwt::{JwtSigner, Typ};
 /// twice.
 fn payload(subject: u64, out: &mut Vec<u8>) {
     out.clear();
-    signet_jose::json::Writer::new(out).object(|w| {
+    signet_encoding::json::Writer::new(out).object(|w| {
         w.member("iss").string("https://login.example.com");
         w.member("sub").string(&format!("user-{subject}"));
         w.member("aud").string("https://api.example.com");
@@ -93,8 +93,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     .iter()
                     .rposition(|&b| b == b'.')
                     .expect("a compact token has dots");
-                let signature =
-                    signet_jose::base64url::decode(&token[dot + 1..]).expect("its own encoding");
+                let signature = signet_encoding::base64url::decode(&token[dot + 1..])
+                    .expect("its own encoding");
                 (token, dot, signature)
             })
             .collect();

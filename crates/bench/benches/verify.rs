@@ -159,7 +159,8 @@ fn bare(case: &Case) -> impl FnMut() {
         .iter()
         .map(|token| {
             let compact = jws::split(token.as_bytes(), 1 << 16).expect("a JWS");
-            let signature = signet_jose::base64url::decode(compact.signature).expect("canonical");
+            let signature =
+                signet_encoding::base64url::decode(compact.signature).expect("canonical");
             (compact.signing_input.to_vec(), signature)
         })
         .collect();
@@ -216,7 +217,7 @@ fn refusals(report: &mut Report) {
     assert!(verifier.verify(&Presented::token(token), NOW).is_ok());
     let (header, rest) = token.split_once('.').expect("three parts");
     let (payload, signature) = rest.split_once('.').expect("three parts");
-    let encode = |text: &str| signet_jose::base64url::encode(text.as_bytes());
+    let encode = |text: &str| signet_encoding::base64url::encode(text.as_bytes());
     let with_header = |text: &str| format!("{}.{payload}.{signature}", encode(text));
     let structural = Some(2.0);
     for (name, aim, junk) in [

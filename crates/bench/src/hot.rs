@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use signet_compact::{Algorithm as CompactAlgorithm, SigningKey as CompactKey, Version};
 use signet_crypto::{Algorithm, SigningKey, hash, key::VERIFICATIONS_BEFORE_TABLE};
+use signet_encoding::base64url;
 use signet_jose::{
-    base64url,
     jwk::{Jwk, JwkSet},
     jwt::{JwtSigner, Typ},
 };

@@ -15,14 +15,13 @@ pub use keys::{Keys, MemberKeys, SIGNATURE_LEN, Standing, Verdict};
 pub use ranges::Ranges;
 pub use signed::{MAX_BATCH_BYTES, Signed};
 
-use crate::{
-    NodeId,
+use crate::{NodeId, member::Fingerprint};
+use signet_cbor::{Decoder, Encoder, Error, Result};
+use signet_merge::{
     crdt::{read_stamp, write_stamp},
     entry::Entry,
     hlc::Stamp,
-    member::Fingerprint,
 };
-use signet_cbor::{Decoder, Encoder, Error, Result};
 
 /// Entries of a batch at most.
 pub const MAX_ENTRIES: usize = 1024;

@@ -5,11 +5,8 @@
 #![forbid(unsafe_code)]
 
 pub mod batch;
-pub mod crdt;
-pub mod entry;
 mod file;
 pub mod gossip;
-pub mod hlc;
 pub mod identity;
 pub mod join;
 pub mod journal;
@@ -17,7 +14,6 @@ pub mod links;
 pub mod member;
 pub mod membership;
 pub mod spread;
-pub mod tell;
 mod tls;
 pub mod transport;
 

@@ -9,12 +9,12 @@
 //! Whose signature counts, who may connect and whose frames are heard is decided by this table and
 //! nothing else. It is kept in a file of the node's own data directory, because a node must reach
 //! its peers before it can reach a store that is replicated over them.
-use crate::{entry::Entry, hlc::Stamp, tell::Believe};
 use signet_cbor::{Decoder, Encoder};
 use signet_crypto::{
     Algorithm, PublicKey, VerifyingKey, hash::Sha256, kem::ENCAPSULATION_KEY_LEN,
     kem::EncapsulationKey,
 };
+use signet_merge::{entry::Entry, hlc::Stamp, tell::Believe};
 use signet_store::NodeId;
 use std::{
     collections::{BTreeMap, HashMap, HashSet},

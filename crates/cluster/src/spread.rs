@@ -8,5 +8,4 @@ mod believe;
 mod driver;
 
 pub use crate::gossip::{PeerStatus, Status};
-pub use crate::tell::{Alone, Believe, BoxFuture, Receipt, Tell};
 pub use driver::{Spread, SpreadParts};

@@ -4,7 +4,8 @@
 //! whoever sends must be able to say it again. [`Caller`] asks one node one question and has an
 //! answer, or an error, by a deadline. The room `links` implements both; a simulation may
 //! implement them over a network of its own.
-use crate::{NodeId, tell::BoxFuture};
+use crate::NodeId;
+use signet_merge::tell::BoxFuture;
 use std::{sync::Arc, time::Duration};
 
 /// Longest frame of [`Transport::send`], in bytes.

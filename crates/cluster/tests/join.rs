@@ -2,18 +2,20 @@
 use crate::node::{Heard, Node, SystemClock, block_on, eventually, name};
 use signet_cluster::{
     NodeId,
-    entry::Entry,
-    hlc::{Hlc, Stamp},
     identity::Identity,
     join::{
         ClusterError, Description, Host, HostParts, JoinError, Newcomer, Provide, Token, Welcome,
         join,
     },
     member::{Known, Member, Members},
-    spread::{Believe, BoxFuture, Receipt, Tell},
     transport::Transport,
 };
 use signet_crypto::{Secret, clock::Clock};
+use signet_merge::{
+    entry::Entry,
+    hlc::{Hlc, Stamp},
+    tell::{Believe, BoxFuture, Receipt, Tell},
+};
 use signet_store::{MemoryStore, Store};
 use std::{
     sync::{

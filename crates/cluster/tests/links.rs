@@ -4,10 +4,10 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use signet_cluster::{
     NodeId,
     links::{LinkState, Resolver, Topology, frame},
-    spread::BoxFuture,
     transport::{CallError, Caller, NotSent, Serve, Transport},
 };
 use signet_crypto::certificate::NodeCertificate;
+use signet_merge::tell::BoxFuture;
 use std::{
     collections::BTreeSet,
     io::{self, Read, Write},

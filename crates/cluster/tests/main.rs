@@ -1,5 +1,4 @@
 //! What the crate promises, as tests.
-mod crdt;
 mod frames;
 mod join;
 mod links;

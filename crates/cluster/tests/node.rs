@@ -1,15 +1,14 @@
 //! Nodes in one process, each with a listener on loopback: what the tests of connections share.
 use signet_cluster::{
     NodeId,
-    hlc::Stamp,
     identity::Identity,
     links::{self, Door, Ears, LinkOptions, Links, Parts},
     member::{Known, Member, Members},
     membership::{Membership, MembershipOptions, MembershipParts},
-    spread::BoxFuture,
     transport::{Hear, Serve, Services},
 };
 use signet_crypto::clock::Clock;
+use signet_merge::{hlc::Stamp, tell::BoxFuture};
 use std::{
     net::{SocketAddr, TcpListener},
     sync::{Arc, Mutex, mpsc},

@@ -3,11 +3,14 @@ use crate::node::{Node, SystemClock, block_on, eventually, name, nodes, stamp};
 use signet_cluster::{
     NodeId,
     batch::MemberKeys,
-    entry::Entry,
     journal::Journal,
     links::{Ears, Links, Parts, Topology, bind},
     member,
-    spread::{Believe, Spread, SpreadParts, Tell},
+    spread::{Spread, SpreadParts},
+};
+use signet_merge::{
+    entry::Entry,
+    tell::{Believe, Tell},
 };
 use signet_store::{Change, Layer, MemoryStore, Outcome, Store, StoreFuture};
 use std::{

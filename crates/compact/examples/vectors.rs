@@ -9,7 +9,7 @@ use signet_compact::{
     Algorithm, Claim, Claims, Confirmation, KeyIdType, Payload, Policy, Refusal, Scopes,
     SigningKey, VerifyingKey, Version,
 };
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_zk::{Parameters, Prover};
 
 const NOW: u64 = 2_000_000;

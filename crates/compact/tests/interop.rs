@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use signet_compact::{Algorithm, KeyError, Payload, Policy, SigningKey, VerifyingKey, Version};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 /// A key message with fields longer than 127 bytes, as protobuf writes it.
 fn message(algorithm: u8, fields: &[&[u8]]) -> Vec<u8> {

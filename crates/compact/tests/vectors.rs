@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::common::read_key;
 use serde_json::Value;
 use signet_compact::{Algorithm, Policy, SigningKey};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 #[test]
 fn every_vector_is_answered_as_it_says() {

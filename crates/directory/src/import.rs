@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use signet_crypto::foreign::{self, ForeignError};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 use crate::attributes::StoredAttribute;
 use crate::draft::UserDraft;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use signet_crypto::Secret;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_store::{Change, MAX_THEN, Op, Outcome, Store, StoreError, Table};
 
 use crate::credential::CredentialName;

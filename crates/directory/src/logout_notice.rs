@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_store::{Change, Key, Op, Store, StoreError, Table};
 use tokio::task::JoinSet;
 

@@ -268,7 +268,7 @@ fn stand_in(cost: Cost) -> String {
 
 /// PHC strings use the standard alphabet without padding.
 fn phc_base64(bytes: &[u8]) -> String {
-    signet_jose::base64url::encode(bytes)
+    signet_encoding::base64url::encode(bytes)
         .replace('-', "+")
         .replace('_', "/")
 }

@@ -13,7 +13,7 @@
 use crate::unknown::Unknown;
 use futures_util::future::try_join_all;
 use serde::{Deserialize, Serialize};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::authorize::acr;
 use signet_oauth::settings::Settings;
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use signet_crypto::Secret;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_store::{Change, Key, Op, Row, StoreError, Table};
 
 use crate::accounts::Accounts;

@@ -130,7 +130,7 @@ impl Call {
     /// With HTTP Basic (RFC 6749 section 2.3.1); both are URL-safe.
     #[must_use]
     pub fn basic(self, id: &str, secret: &str) -> Call {
-        let pair = signet_jose::base64url::encode(format!("{id}:{secret}").as_bytes());
+        let pair = signet_encoding::base64url::encode(format!("{id}:{secret}").as_bytes());
         let mut pair = pair.replace('-', "+").replace('_', "/");
         while !pair.len().is_multiple_of(4) {
             pair.push('=');

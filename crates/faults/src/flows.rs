@@ -2,7 +2,8 @@
 
 use std::{future::Future, pin::Pin, time::Duration};
 
-use signet_jose::{base64url, jwt::Typ};
+use signet_encoding::base64url;
+use signet_jose::jwt::Typ;
 use tokio::time::sleep;
 
 use crate::{

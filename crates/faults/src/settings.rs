@@ -9,7 +9,8 @@ use std::{
 };
 
 use signet_crypto::{Algorithm, SigningKey, certificate::DevelopmentCa};
-use signet_jose::{json::Writer, jwk::Jwk, jwt::JwtSigner};
+use signet_encoding::json::Writer;
+use signet_jose::{jwk::Jwk, jwt::JwtSigner};
 
 use crate::network::{MAX_NODES, Place};
 
@@ -33,7 +34,7 @@ pub const PUBLISH_AHEAD: u64 = 5;
 pub const PEOPLE: [(&str, usize); 3] = [("user", 6), ("mail", 10), ("short", 2)];
 
 fn random() -> String {
-    signet_jose::base64url::encode(&signet_crypto::random::bytes::<32>())
+    signet_encoding::base64url::encode(&signet_crypto::random::bytes::<32>())
 }
 
 /// What is the same for all nodes.

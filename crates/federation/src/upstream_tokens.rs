@@ -20,7 +20,7 @@ use signet_crypto::seal::{Keyring, Purpose};
 use signet_directory::{
     Accounts, CredentialKind, CredentialName, StoredCredential, UpstreamLink, User, UserError,
 };
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::people::provider::Provider;
 use signet_store::StoreError;
 use tokio::time::{sleep, timeout};

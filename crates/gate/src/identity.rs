@@ -5,7 +5,7 @@
 //! percent-encoded. Every configured field is always there, empty where the token lacks the claim:
 //! a proxy that overwrites fields thereby removes what a client sent under the same name.
 use http::{HeaderMap, HeaderName, HeaderValue};
-use signet_jose::json::Value;
+use signet_encoding::json::Value;
 use signet_verify::Claims;
 
 /// Which claim goes to which header field.

@@ -8,11 +8,11 @@ use crate::{
 };
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header, request};
+use signet_encoding::json::Writer;
 use signet_http::{
     Body, BodyError, Connection, Connections, Limits, Response, Serves, addresses::Addresses,
     metrics, response,
 };
-use signet_jose::json::Writer;
 use std::{net::IpAddr, sync::Arc, time::Instant};
 
 impl Gate {

@@ -7,11 +7,11 @@
 //! batch always answers 200.
 use crate::{gate::Gate, header::single, setup::Setup};
 use http::{HeaderValue, StatusCode, header, request};
-use signet_http::{Response, response};
-use signet_jose::{
+use signet_encoding::{
     base64url,
     json::{JsonError, Limits, Reader, Writer},
 };
+use signet_http::{Response, response};
 use signet_oauth::params::Params;
 use signet_verify::{
     Answer, Challenge, Form, PolicyId, Presented, Proof, Refusal, Scheme, Verified,

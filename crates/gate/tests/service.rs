@@ -74,7 +74,7 @@ impl Service {
 
     fn token(&self, sub: &str, more: &str) -> String {
         let mut payload = Vec::new();
-        signet_jose::json::Writer::new(&mut payload).object(|w| {
+        signet_encoding::json::Writer::new(&mut payload).object(|w| {
             w.member("iss").string(ISSUER);
             w.member("sub").string(sub);
             w.member("aud").string(AUDIENCE);
@@ -484,7 +484,7 @@ fn what_a_caller_says_who_is_no_known_proxy_is_not_believed() {
     let service = Service::new();
     // A certificate's bytes as base64: what it says is not looked at here, only its hash.
     let (certificate, der) = ("AQIDBAUG", [1, 2, 3, 4, 5, 6]);
-    let x5t = signet_jose::base64url::encode(&signet_crypto::hash::sha256(&der));
+    let x5t = signet_encoding::base64url::encode(&signet_crypto::hash::sha256(&der));
     let bound = service.token("alice", &format!(r#","cnf":{{"x5t#S256":"{x5t}"}}"#));
     let bound = format!("Bearer {bound}");
     let fields = [("authorization", &*bound), ("x-client-cert", certificate)];

@@ -9,13 +9,12 @@
 //!
 //! What a sender can see without any key is told apart ([`JweError`]); whatever fails with one is
 //! [`JweError::Decryption`].
-use crate::{
+use crate::{jwk::MAX_KID_BYTES, jws::typ_is};
+use signet_crypto::decrypt::{AgreementCurve, ContentCipher, DecryptionKey, Sealed};
+use signet_encoding::{
     base64url,
     json::{JsonError, Limits, Object, Reader},
-    jwk::MAX_KID_BYTES,
-    jws::typ_is,
 };
-use signet_crypto::decrypt::{AgreementCurve, ContentCipher, DecryptionKey, Sealed};
 
 /// Bounds of a decoded protected header.
 const HEADER_LIMITS: Limits = Limits {

@@ -11,10 +11,10 @@
 
 mod flat;
 
-use crate::base64url;
-use crate::json::{JsonError, Limits, Reader};
 use crate::jwk::{Jwk, JwkError, MAX_KID_BYTES};
 use signet_crypto::{Algorithm, VerifyingKey};
+use signet_encoding::base64url;
+use signet_encoding::json::{JsonError, Limits, Reader};
 use std::borrow::Cow;
 
 /// Bounds of a decoded protected header. An ML-DSA-87 `jwk` or a certificate chain fits.

@@ -1,9 +1,9 @@
 //! JSON Web Tokens (RFC 7519): signing with prepared headers, and claims read by schema.
 
-use crate::base64url;
-use crate::json::{JsonError, Kind, Limits, Object, Reader, Writer};
 use crate::jwk::Jwk;
 use signet_crypto::{Algorithm, KeyError, SigningKey};
+use signet_encoding::base64url;
+use signet_encoding::json::{JsonError, Kind, Limits, Object, Reader, Writer};
 use std::borrow::Cow;
 
 /// Signs JWTs with one key. The encoded headers are kept, one for each [`Typ`], so that a token

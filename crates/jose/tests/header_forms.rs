@@ -1,8 +1,8 @@
 //! A header has one meaning, whether it is of the form that is read in one pass or not: white space
 //! in front keeps it from that form, and changes nothing.
 
+use signet_encoding::base64url;
 use signet_jose::{
-    base64url,
     jwk::MAX_KID_BYTES,
     jws::{Header, JwsError, split},
 };

@@ -3,10 +3,8 @@
 use proptest::prelude::*;
 use serde_json::Value;
 use signet_crypto::decrypt::DecryptionKey;
-use signet_jose::{
-    base64url,
-    jwe::{JweError, NamedKey, decrypt_nested},
-};
+use signet_encoding::base64url;
+use signet_jose::jwe::{JweError, NamedKey, decrypt_nested};
 use std::sync::LazyLock;
 
 const MAX: usize = 16 * 1024;

@@ -1,11 +1,12 @@
 //! Key sets, signers, claims and the hashes of OpenID Connect and DPoP.
 
 use signet_crypto::{Algorithm, KeyType, PublicKey, SigningKey};
-use signet_jose::json::{JsonError, Value, Writer};
+use signet_encoding::base64url;
+use signet_encoding::json::{JsonError, Value, Writer};
+use signet_jose::dpop;
 use signet_jose::jwk::{Jwk, JwkError, JwkSet, KeyUse, MAX_KEYS};
 use signet_jose::jws::{JwsError, split, typ_is};
 use signet_jose::jwt::{Claims, JwtSigner, Typ, half_hash};
-use signet_jose::{base64url, dpop};
 
 const P256: &str = r#""kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0""#;
 const ED: &str = r#""kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo""#;
@@ -18,7 +19,7 @@ fn set(keys: &[&str]) -> Result<JwkSet, JwkError> {
 fn strict(keys: &[&str]) -> Result<JwkSet, JwkError> {
     let keys: Vec<String> = keys.iter().map(|key| format!("{{{key}}}")).collect();
     let text = format!(r#"{{"keys":[{}]}}"#, keys.join(","));
-    let object = signet_jose::json::parse_object(text.as_bytes(), &Default::default())?;
+    let object = signet_encoding::json::parse_object(text.as_bytes(), &Default::default())?;
     JwkSet::from_value_strict(&object)
 }
 

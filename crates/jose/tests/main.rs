@@ -6,7 +6,6 @@
 
 mod cases;
 mod header_forms;
-mod json_strictness;
 mod jwe;
 mod keys_and_signers;
 mod properties;

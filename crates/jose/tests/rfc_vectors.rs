@@ -2,8 +2,8 @@
 //! `thumbprints.json`.
 
 use signet_crypto::{Algorithm, SigningKey, VerifyingKey};
-use signet_jose::base64url;
-use signet_jose::json::{Limits, Object, Value, parse_object};
+use signet_encoding::base64url;
+use signet_encoding::json::{Limits, Object, Value, parse_object};
 use signet_jose::jwk::{Jwk, JwkError};
 use signet_jose::jws::{JwsError, split};
 

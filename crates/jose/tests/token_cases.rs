@@ -7,8 +7,8 @@
 //! they are current (Ed25519 is deterministic).
 
 use crate::cases::{Case, DpopCase, dpop, tokens};
+use signet_encoding::json::{Limits, Object, Value, Writer, parse_object};
 use signet_jose::dpop::{DpopError, verify};
-use signet_jose::json::{Limits, Object, Value, Writer, parse_object};
 use signet_jose::jwk::Jwk;
 use signet_jose::jws::{JwsError, split, typ_is};
 use signet_jose::jwt::Claims;

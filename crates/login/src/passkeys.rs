@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 use signet_crypto::hash::sha256;
-use signet_jose::base64url;
-use signet_jose::json::Writer;
+use signet_encoding::base64url;
+use signet_encoding::json::Writer;
 use signet_oauth::people::passkeys::{PasskeySettings, UserVerification};
 use signet_oauth::settings::Settings;
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};

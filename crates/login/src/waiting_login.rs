@@ -5,7 +5,7 @@
 //! in whichever tab, the login goes on. In another one it cannot, for the application waits in the
 //! first; there the person is told so.
 
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_store::{Change, Key, Op, StoreError, Table};
 
 use crate::journey;

@@ -19,7 +19,7 @@ use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};
 use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 use signet_crypto::Secret;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use tokio::sync::Semaphore;
 
 /// Messages that may be on their way to the SMTP server at once.

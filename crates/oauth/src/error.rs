@@ -3,7 +3,7 @@
 //! Every registered error code is one row of [`TABLE`]: its name on the wire and its HTTP status.
 //! Descriptions are static text that helps an honest developer; nothing that a peer sent is ever
 //! repeated in an answer.
-use signet_jose::json::Writer;
+use signet_encoding::json::Writer;
 
 /// An error answer. `Display` shows the public half only.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

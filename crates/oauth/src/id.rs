@@ -25,12 +25,12 @@ pub fn read_jti(text: &str) -> Option<Jti> {
     if text.len() != 22 {
         return None;
     }
-    Jti::from_slice(&signet_jose::base64url::decode(text.as_bytes()).ok()?)
+    Jti::from_slice(&signet_encoding::base64url::decode(text.as_bytes()).ok()?)
 }
 
 /// A `jti` as tokens have it: base64url.
 pub fn write_jti(jti: &Jti) -> String {
-    signet_jose::base64url::encode(jti.as_bytes())
+    signet_encoding::base64url::encode(jti.as_bytes())
 }
 
 #[cfg(test)]
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn what_is_no_id_of_ours_is_none() {
-        let good = signet_jose::base64url::encode(&[1; 16]);
+        let good = signet_encoding::base64url::encode(&[1; 16]);
         assert_eq!(read_jti(&good), Some(Jti::new([1; 16])));
         assert_eq!(write_jti(&Jti::new([1; 16])), good);
         for bad in ["", "x", "AAAAAAAAAAAAAAAAAAAAAB", &good[1..]] {

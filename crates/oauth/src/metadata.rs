@@ -13,7 +13,7 @@ use crate::settings::Settings;
 use crate::token::client_auth::METHODS;
 use crate::token::grant::{GRANTS, SUBJECT_TOKEN_TYPES};
 use signet_crypto::Algorithm;
-use signet_jose::json::Writer;
+use signet_encoding::json::Writer;
 
 /// The document, as JSON text. Rendered once a snapshot, not once a request.
 /// `ui_locales`: the tags of the languages that the pages are written in.
@@ -181,7 +181,7 @@ fn client_authentication(w: &mut Writer<'_>, settings: &Settings) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use signet_jose::json::{self, Limits};
+    use signet_encoding::json::{self, Limits};
 
     fn strings(document: &[u8], name: &str) -> Vec<String> {
         let object = json::parse_object(document, &Limits::default()).unwrap();

@@ -16,7 +16,8 @@ use std::{
     time::Duration,
 };
 
-use signet_jose::{json::Writer, jwt::Typ};
+use signet_encoding::json::Writer;
+use signet_jose::jwt::Typ;
 use signet_store::StoreError;
 use tokio::sync::{Notify, Semaphore};
 

@@ -2,7 +2,7 @@
 
 use serde::{Serialize, de::DeserializeOwned};
 use signet_crypto::seal::Purpose;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_store::StoreError;
 
 use crate::state::Realm;

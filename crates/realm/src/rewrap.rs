@@ -4,7 +4,6 @@ use crate::records::providers::ProviderError;
 use crate::records::registry::RegistryError;
 use crate::state::Realm;
 use signet_audit::AuditError;
-use signet_cluster::NodeId;
 use signet_crypto::{
     Secret,
     seal::{Keyring, Purpose},
@@ -12,6 +11,7 @@ use signet_crypto::{
 use signet_directory::UserError;
 use signet_oauth::client::{Client, ClientSecret};
 use signet_registry::keys::{KeysError, SealingError, SealingFile, ShareSealingKeys, SigningKeys};
+use signet_store::NodeId;
 use std::{
     pin::Pin,
     sync::{Arc, Mutex, PoisonError},

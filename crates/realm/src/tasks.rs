@@ -1,7 +1,7 @@
 //! What has to happen from time to time, beside the requests.
 use crate::state::{Host, Realm};
 use crate::time::{Kept, MARGIN, Watch};
-use signet_cluster::hlc::MAX_AHEAD_MS;
+use signet_merge::hlc::MAX_AHEAD_MS;
 use signet_registry::keys::KeysError;
 use std::{
     sync::{Arc, atomic::Ordering::Relaxed},

@@ -11,7 +11,8 @@
 //! The version before this one placed its lines by the time, in spans of minutes; they are read,
 //! too. A reader that has not read for as long as rows are kept ([`KEPT`]) loads everything again.
 use signet_cbor::{Decoder, Encoder};
-use signet_cluster::{NodeId, entry::Entry};
+use signet_merge::entry::Entry;
+use signet_store::NodeId;
 use signet_store::{Key, Op, Row, Store, StoreError, Table};
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -10,7 +10,8 @@
 //! [`crate::kinds`]. The configuration is a node's own file and is told to nobody.
 use std::sync::Arc;
 
-use signet_cluster::{crdt::Record, entry::Entry};
+use signet_merge::crdt::Record;
+use signet_merge::entry::Entry;
 use signet_oauth::client::Client;
 use signet_oauth::people::access_rules::AccessRule;
 use signet_oauth::people::provider::Provider;

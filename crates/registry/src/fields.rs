@@ -5,7 +5,8 @@
 //! written. What merges to the same record reads back as the same text, on every node.
 use crate::kinds::{RecordKind, Rule};
 use serde_json::{Map, Value};
-use signet_cluster::{crdt::Record, hlc::Stamp};
+use signet_merge::crdt::Record;
+use signet_merge::hlc::Stamp;
 
 /// The text is not a stored record, or what merged is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -207,10 +208,10 @@ pub fn read(state: &Record, kind: RecordKind) -> Result<Option<Vec<u8>>, Unreada
 #[cfg(test)]
 mod tests {
     use super::*;
-    use signet_cluster::NodeId;
     use signet_oauth::authorize::redirect_uri::RedirectUri;
     use signet_oauth::client::{Client, ClientSecret};
     use signet_oauth::scope::ScopeSet;
+    use signet_store::NodeId;
 
     fn stamp(ms: u64, node: &str) -> Stamp {
         Stamp {

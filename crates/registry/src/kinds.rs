@@ -1,7 +1,7 @@
 //! The table of kinds: what nodes tell each other of, and how two writers' changes of one member
 //! come together.
 //!
-//! A record travels as a [`signet_cluster::crdt::Record`] with one member for each member of its
+//! A record travels as a [`signet_merge::crdt::Record`] with one member for each member of its
 //! stored form. Two rules:
 //!
 //! - **The last writer** holds for a member with one value.

@@ -5,7 +5,7 @@
 //! thousand clients would be most of what a node takes. They are looked into where something is
 //! heard of their record, and at no other time.
 use crate::{fields, kinds::RecordKind};
-use signet_cluster::{crdt::Record, hlc::Stamp};
+use signet_merge::{crdt::Record, hlc::Stamp};
 use std::collections::HashMap;
 
 /// Milliseconds for which a record that was removed is remembered, so that a late word of it does
@@ -152,7 +152,8 @@ fn is_old(ms: u64, now_ms: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use signet_cluster::{NodeId, hlc::Stamp};
+    use signet_merge::hlc::Stamp;
+    use signet_store::NodeId;
 
     const NOW: u64 = 10 * REMEMBERED_MS;
 
@@ -223,9 +224,9 @@ mod tests {
                 let own = Stamp {
                     ms: NOW + step + numbers.below(240_000),
                     seq: 0,
-                    node: signet_cluster::NodeId::parse(node).unwrap(),
+                    node: signet_store::NodeId::parse(node).unwrap(),
                 };
-                let stamp = crate::scribe::after(store.newest(), own);
+                let stamp = signet_merge::hlc::after(store.newest(), own);
                 row = match numbers.below(6) {
                     0 => None,
                     _ => Some(resource(&mut numbers, step)),

@@ -9,14 +9,14 @@
 //! knows no stamps wrote the row) the row holds, and every node makes the same state of it.
 use crate::{changelog, delta::Delta, fields, kinds::RecordKind};
 /// So the order of the store's changes is that of the stamps, whatever the clocks say.
-pub use signet_cluster::hlc::after;
-use signet_cluster::{
-    NodeId,
+use signet_merge::hlc::after;
+use signet_merge::{
     crdt::{MAX_RECORD_BYTES, Record},
     entry::Entry,
     hlc::Stamp,
-    spread::{BoxFuture, Receipt, Tell},
+    tell::{BoxFuture, Receipt, Tell},
 };
+use signet_store::NodeId;
 use signet_store::{Announce, Key, Op, RealmId, Revoked, Row, Store, StoreError, Table};
 use std::sync::{
     Arc,

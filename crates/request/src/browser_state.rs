@@ -9,7 +9,7 @@
 //! was ended elsewhere.
 
 use signet_crypto::hash::sha256;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 use signet_directory::session::SessionRow;
 

@@ -27,7 +27,7 @@ use http::{HeaderValue, header};
 use serde::{Deserialize, Serialize};
 use signet_crypto::hash::sha256;
 use signet_crypto::seal::Purpose;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_store::RealmId;
 use signet_texts::Language;
 

@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 use signet_crypto::seal::{Keyring, Purpose};
 use signet_directory::User;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::authorize::{AuthorizationRequest, Progress};
 use signet_oauth::registry::Registry;
 use std::collections::BTreeMap;

@@ -6,13 +6,13 @@
 //! long a request takes to its realm.
 #![allow(clippy::print_stdout, reason = "what it measured")]
 use signet_audit::{Audit, AuditOptions};
-use signet_cluster::spread::Alone;
 use signet_crypto::{Clock, seal::SealingKey};
 use signet_directory::passwords::PasswordOptions;
 use signet_http::{
     Limits, ListenerKind,
     listener::{Listener, Listening, start},
 };
+use signet_merge::tell::Alone;
 use signet_oauth::{command_line, registry::Registry, settings::Settings};
 use signet_realm::nodes::SingleNode;
 use signet_realm::outbound::OutboundOptions;

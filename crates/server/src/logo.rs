@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use http::HeaderValue;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::client::Client;
 
 use crate::home;

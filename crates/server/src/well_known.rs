@@ -1,7 +1,7 @@
 //! What browsers and password managers look for at fixed paths, and the scripts of the pages.
 
 use http::{HeaderValue, StatusCode, header};
-use signet_jose::json::Writer;
+use signet_encoding::json::Writer;
 
 use signet_login::passkeys::relying_party;
 use signet_request::http::context::path_of;

@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use signet_crypto::{Algorithm, SigningKey, hash::sha256};
 use signet_directory::grants;
 use signet_directory::{NewUser, Profile, User};
+use signet_encoding::base64url;
 use signet_jose::{
-    base64url, dpop,
+    dpop,
     jwt::{JwtSigner, Typ},
 };
 use signet_oauth::client::Client;

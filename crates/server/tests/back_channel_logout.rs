@@ -85,7 +85,7 @@ impl Party {
 /// Header and claims.
 fn parts(token: &str) -> (Value, Value) {
     let mut parts = token.split('.').map(|part| {
-        let bytes = signet_jose::base64url::decode(part.as_bytes()).unwrap_or_default();
+        let bytes = signet_encoding::base64url::decode(part.as_bytes()).unwrap_or_default();
         serde_json::from_slice(&bytes).unwrap_or_default()
     });
     (parts.next().unwrap(), parts.next().unwrap())

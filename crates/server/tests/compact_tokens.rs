@@ -7,7 +7,7 @@ use crate::common::{
 };
 use signet_compact::{KeySet, Policy, VerifyingKey};
 use signet_crypto::Algorithm;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::issued::format::AccessTokenFormat::{self, Compact, Jwt};
 use signet_verify::{
     self as verify, Issuer, KeySource, MemoryRevocations, OnStreamLoss, Presented, Refusal,

@@ -8,7 +8,7 @@ use crate::common::{
     totp::{App, between},
 };
 use signet_directory::{CredentialKind, NewUser, User};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_login::journey::totp;
 use signet_oauth::authorize::acr;
 use signet_oauth::client::ConsentPolicy;

@@ -288,7 +288,7 @@ async fn the_keys_outlive_a_restart_and_the_private_halves_rest_sealed() {
         assert_eq!(issuer.kid(algorithm), again.kid(algorithm));
         let set = issuer.set();
         let private = set.signer(algorithm).expect("is active").key().to_private();
-        let private = signet_jose::base64url::encode(private.expect("exports").expose());
+        let private = signet_encoding::base64url::encode(private.expect("exports").expose());
         for (_, row) in &rows {
             let text = String::from_utf8(row.value.clone()).expect("JSON");
             assert!(!text.contains(&private));
@@ -427,7 +427,7 @@ async fn keys_of_compact_tokens_have_the_same_life_and_a_symmetric_one_is_publis
         let private = again.compact_signer().expect("is active").to_bytes();
         let private = private.expect("exports");
         // Behind the message's head: the secret itself.
-        let secret = signet_jose::base64url::encode(&private.expose()[4..34]);
+        let secret = signet_encoding::base64url::encode(&private.expose()[4..34]);
         let rows = store.page(Table::SigningKey, None, 100, rotated).await;
         for (_, row) in rows.expect("answers") {
             assert!(

@@ -16,7 +16,7 @@ use crate::common::{
     made::REDIRECT,
     people::{Mail, parameters, request, start},
 };
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::client::Client;
 use signet_oauth::people::provider::{Provider, ProviderAuth};
 use signet_realm::outbound::{LOGO_LIFETIME, LOGO_RETRY, MAX_LOGO_BYTES};

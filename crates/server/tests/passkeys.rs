@@ -9,7 +9,7 @@ use crate::common::{
 };
 use signet_directory::passwords::PasswordOptions;
 use signet_directory::{CredentialKind, User};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::authorize::acr;
 use signet_oauth::client::ConsentPolicy;
 use signet_oauth::issued::sealed::AuthorizationCode;

@@ -14,11 +14,9 @@ use serde_json::{Value, json};
 use signet_crypto::{Algorithm, Secret, SigningKey, hash::sha256};
 use signet_directory::CredentialKind;
 use signet_directory::{logout_notice, session};
-use signet_jose::{
-    base64url,
-    jwk::{Jwk, JwkSet},
-    jwt::{JwtSigner, Typ, half_hash},
-};
+use signet_encoding::base64url;
+use signet_jose::jwk::{Jwk, JwkSet};
+use signet_jose::jwt::{JwtSigner, Typ, half_hash};
 use signet_oauth::authorize::redirect_uri::RedirectUri;
 use signet_oauth::client::{AuthMethod, Client};
 use signet_oauth::people::provider::{
@@ -1047,7 +1045,7 @@ impl Liar {
         let issuer = format!("http://127.0.0.1:{}", listener.local_addr().unwrap().port());
         let key = SigningKey::generate(Algorithm::Es256).unwrap();
         let mut jwk = Vec::new();
-        let mut writer = signet_jose::json::Writer::new(&mut jwk);
+        let mut writer = signet_encoding::json::Writer::new(&mut jwk);
         Jwk::for_signatures(key.public().unwrap().clone(), Algorithm::Es256, "k1")
             .write(&mut writer);
         let jwk: Value = serde_json::from_slice(&jwk).unwrap();

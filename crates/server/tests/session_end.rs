@@ -120,7 +120,7 @@ fn a_token_names_the_session_and_never_its_cookie() {
     let mut browser = Browser::new(&server);
     let token = tokens(&server, &mut browser, "openid").member("access_token");
     let payload = token.split('.').nth(1).unwrap();
-    let payload = signet_jose::base64url::decode(payload.as_bytes()).unwrap();
+    let payload = signet_encoding::base64url::decode(payload.as_bytes()).unwrap();
     let claims: serde_json::Value = serde_json::from_slice(&payload).unwrap();
     let sid = claims["sid"].as_str().expect("sid").to_owned();
     let mut thief = Browser::new(&server);

@@ -13,9 +13,9 @@ use crate::common::{
 };
 use serde_json::{Value, json};
 use signet_admin::sealing::rotate_sealing_key;
-use signet_cluster::spread::Believe;
 use signet_crypto::Algorithm;
 use signet_directory::passwords::PasswordOptions;
+use signet_merge::tell::Believe;
 use signet_oauth::authorize::redirect_uri::RedirectUri;
 use signet_oauth::client::{AuthMethod, ConsentPolicy};
 use signet_oauth::endpoint::{ENDPOINTS, EndpointId, Method};
@@ -645,14 +645,14 @@ fn what_a_later_version_tells_is_kept_for_those_who_read_it_and_changes_nothing_
     let (one, two) = (cluster.node(0), cluster.node(1));
     cluster.catch_up();
     let before = one.realm.snapshot();
-    let later = signet_cluster::entry::Entry {
+    let later = signet_merge::entry::Entry {
         realm: String::new(),
         kind: 200,
         name: b"of a later version".to_vec(),
         fragment: vec![1, 2, 3],
         end: None,
     };
-    let origin = signet_cluster::NodeId::parse("node-2").expect("a name");
+    let origin = signet_store::NodeId::parse("node-2").expect("a name");
     // Nothing is read again for it: what is in memory is the very same.
     one.realm.believe(&origin, std::slice::from_ref(&later));
     block_on(one.realm.catch_up()).expect("reads");
@@ -1152,10 +1152,10 @@ impl signet_registry::keys::ShareSealingKeys for Bring {
     fn share(
         &self,
         keys: signet_crypto::Secret<Vec<u8>>,
-    ) -> signet_cluster::spread::BoxFuture<'_, Vec<signet_cluster::NodeId>> {
+    ) -> signet_merge::tell::BoxFuture<'_, Vec<signet_store::NodeId>> {
         Box::pin(async move {
             if !self.reachable.load(std::sync::atomic::Ordering::SeqCst) {
-                return vec![signet_cluster::NodeId::parse("node-2").expect("a name")];
+                return vec![signet_store::NodeId::parse("node-2").expect("a name")];
             }
             for node in &self.nodes {
                 let keys = signet_crypto::Secret::new(keys.expose().clone());

@@ -265,7 +265,7 @@ fn rows(down: &Server) -> Vec<Value> {
         // A password's row is no JSON.
         let row: Value = serde_json::from_slice(&row.value).unwrap_or_default();
         let data = row["data"].as_str().unwrap_or_default();
-        let data = signet_jose::base64url::decode(data.as_bytes()).unwrap();
+        let data = signet_encoding::base64url::decode(data.as_bytes()).unwrap();
         serde_json::from_slice(&data).unwrap_or_default()
     });
     rows.filter(|row| row["subject"].is_string()).collect()

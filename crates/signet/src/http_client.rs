@@ -242,7 +242,7 @@ pub fn query_parameter(query: &str, name: &str) -> Option<String> {
 /// `client_secret_basic` (RFC 6749 section 2.3.1): form-encoded, then Basic (RFC 7617).
 pub fn basic(client_id: &str, secret: &str) -> String {
     let pair = format!("{}:{}", percent_encode(client_id), percent_encode(secret));
-    let mut text = signet_jose::base64url::encode(pair.as_bytes())
+    let mut text = signet_encoding::base64url::encode(pair.as_bytes())
         .replace('-', "+")
         .replace('_', "/");
     while !text.len().is_multiple_of(4) {

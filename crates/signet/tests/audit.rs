@@ -144,7 +144,7 @@ async fn decisions_have_lines_and_no_line_has_a_secret() {
 
 /// What a JWT says, believed or not.
 fn signet_claims(payload: &str) -> Value {
-    let bytes = signet_jose::base64url::decode(payload.as_bytes()).unwrap();
+    let bytes = signet_encoding::base64url::decode(payload.as_bytes()).unwrap();
     serde_json::from_slice(&bytes).unwrap()
 }
 

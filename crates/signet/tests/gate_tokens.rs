@@ -166,7 +166,7 @@ async fn encrypted_tokens_are_opened_with_the_private_key_of_a_file() {
     std::fs::write(directory.join("jwks.json"), vectors["jwks"].to_string()).unwrap();
     for (index, file) in ["rsa.pem", "ec.pem"].into_iter().enumerate() {
         let der = vectors["keys"][index]["pkcs8"].as_str().unwrap();
-        let der = signet_jose::base64url::decode(der.as_bytes()).unwrap();
+        let der = signet_encoding::base64url::decode(der.as_bytes()).unwrap();
         let pem = format!(
             "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n",
             crate::support::base64(&der)

@@ -276,7 +276,8 @@ async fn a_pushed_request_leads_to_one_code() {
 
 /// A proof for the token endpoint (RFC 9449 section 4.2).
 fn dpop_proof(dev: &Dev, key: &SigningKey, jti: &str) -> String {
-    use signet_jose::{base64url, json::Writer, jwk::Jwk};
+    use signet_encoding::{base64url, json::Writer};
+    use signet_jose::jwk::Jwk;
     let mut public = Jwk::for_signatures(key.public().unwrap().clone(), Algorithm::Es256, "k");
     (public.kid, public.alg, public.key_use) = (None, None, None);
     let mut jwk = Vec::new();

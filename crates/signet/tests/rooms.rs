@@ -2,10 +2,10 @@
 //! crates.
 //!
 //! A file imports what lies below it, and nothing that imports it, so each can be read alone. Read
-//! from the code's text, without tests, comments and strings: paths that begin with `crate`, `self`,
-//! `super` or a child's name, in a `use` or in the code, followed through re-exports to the file
-//! that has the item. What a child takes from the files above it is no arrow: a table and its rows
-//! lie so. Insides of macros are not seen.
+//! from the code's text, without tests, comments and strings: paths that begin with `crate`,
+//! `self`, `super` or a child's name, in a `use` or in the code, followed through re-exports to the
+//! file that has the item. What a child takes from the files above it is no arrow: a table and its
+//! rows lie so. Insides of macros are not seen.
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,

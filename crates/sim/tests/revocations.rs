@@ -8,12 +8,12 @@ use crate::{
     random::Random,
     world::{World, lock, name},
 };
-use signet_cluster::{
+use signet_consensus::ReplicatedStore;
+use signet_merge::{
     entry::Entry,
     hlc::{Hlc, Stamp},
     tell::{BoxFuture, Receipt, Tell},
 };
-use signet_consensus::ReplicatedStore;
 use signet_oauth::id::GrantId;
 use signet_registry::{
     changelog::{Look, Reader},

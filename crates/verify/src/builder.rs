@@ -8,7 +8,8 @@ use crate::{
     issuer::IssuerState, verifier::Active,
 };
 use signet_crypto::{Algorithm, Secret, VerifyingKey};
-use signet_jose::{dpop::nonce::HmacNonceKey, json::Limits};
+use signet_encoding::json::Limits;
+use signet_jose::dpop::nonce::HmacNonceKey;
 use std::{sync::Arc, time::Duration};
 
 /// Why a verifier could not be built: always its configuration.

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use {
     signet_compact::{KeyError, VerifyingKey},
     signet_crypto::hash::sha256,
-    signet_jose::{base64url, json, jwk},
+    signet_encoding::{base64url, json},
+    signet_jose::jwk,
 };
 
 /// Without the feature `compact` there are none: nothing of this type is ever made.

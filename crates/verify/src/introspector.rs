@@ -19,7 +19,7 @@ use crate::{
     outbound::{Credentials, Outbound, Outgoing, credentials, metadata},
 };
 use arc_swap::ArcSwapOption;
-use signet_jose::json::{self, Limits};
+use signet_encoding::json::{self, Limits};
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},

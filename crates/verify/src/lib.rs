@@ -76,8 +76,8 @@ pub mod crypto {
 
 /// Key sets, keys that open encrypted tokens, and the values of claims.
 pub mod jose {
+    pub use signet_encoding::json::{Limits, Number, Object, Value};
     pub use signet_jose::{
-        json::{Limits, Number, Object, Value},
         jwe::NamedKey,
         jwk::{Jwk, JwkError, JwkSet, LeftOut, Published},
     };

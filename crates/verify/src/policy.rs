@@ -435,7 +435,7 @@ impl Policy {
     #[cfg(all(feature = "fetch", feature = "compact"))]
     fn reads_compact(&self, token: &str) -> bool {
         self.takes_compact()
-            && signet_jose::base64url::decode(token.as_bytes())
+            && signet_encoding::base64url::decode(token.as_bytes())
                 .is_ok_and(|bytes| signet_compact::Token::parse(&bytes).is_ok())
     }
 

@@ -16,7 +16,7 @@ use crate::{
     outbound::{Credentials, Kept, Outbound, Outgoing, credentials::encode, metadata},
 };
 use bytes::Bytes;
-use signet_jose::json::{self, Limits, Object};
+use signet_encoding::json::{self, Limits, Object};
 use signet_revocation::{Line, Member};
 use std::{convert::Infallible, sync::Arc, time::Duration};
 use tokio::time::{sleep, timeout};

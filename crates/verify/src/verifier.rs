@@ -14,9 +14,9 @@ use crate::{
     Counters, Health, HealthState, Policy, PolicyId, Presented, Refusal, Revocations, TokenKind,
     Verified,
 };
+use signet_encoding::json::Limits;
 use signet_jose::{
     dpop::nonce::{self, HmacNonceKey},
-    json::Limits,
     jwe,
     jwk::JwkSet,
 };

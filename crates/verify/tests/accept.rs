@@ -4,9 +4,9 @@
 
 use crate::support::*;
 use signet_crypto::{Algorithm, SigningKey, hash::sha256};
+use signet_encoding::{base64url, json::Value};
 use signet_jose::{
-    base64url, dpop,
-    json::Value,
+    dpop,
     jwk::{Jwk, JwkSet},
 };
 use signet_verify::{Issuer, KeySource, Policy, Presented, Proof, Refusal, Verifier};
@@ -356,7 +356,7 @@ fn pos_24_proofs_of_possession_with_each_algorithm_that_clients_use() {
             .and(&format!(r#""cnf":{{"jkt":"{}"}}"#, jwk.thumbprint_text()))
             .signed();
         let mut text = Vec::new();
-        jwk.write(&mut signet_jose::json::Writer::new(&mut text));
+        jwk.write(&mut signet_encoding::json::Writer::new(&mut text));
         let header = format!(
             r#"{{"typ":"dpop+jwt","alg":"{}","jwk":{}}}"#,
             algorithm.name(),

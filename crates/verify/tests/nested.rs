@@ -3,7 +3,8 @@
 use crate::support::*;
 use serde_json::Value;
 use signet_crypto::decrypt::DecryptionKey;
-use signet_jose::{base64url, jwe::NamedKey, jwk::JwkSet};
+use signet_encoding::base64url;
+use signet_jose::{jwe::NamedKey, jwk::JwkSet};
 use signet_verify::{BuildError, Form, Issuer, KeySource, Policy, Refusal, Verifier};
 
 fn file() -> Value {

@@ -1,8 +1,8 @@
 //! What the browser says it did (section 5.8.1): its bytes are signed with the rest.
 
 use signet_crypto::ct_eq;
-use signet_jose::base64url;
-use signet_jose::json::{JsonError, Kind, Limits, Reader};
+use signet_encoding::base64url;
+use signet_encoding::json::{JsonError, Kind, Limits, Reader};
 
 use crate::error::{Error, Result, ensure};
 use crate::{CHALLENGE_LEN, MAX_CLIENT_DATA, RelyingParty};

@@ -1,6 +1,6 @@
 //! Why an answer was refused.
 
-use signet_jose::json::JsonError;
+use signet_encoding::json::JsonError;
 
 /// Every refusal, one for each thing that is compared. For logs and the audit trail: a person is
 /// told that the passkey was not accepted.

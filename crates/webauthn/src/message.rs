@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use signet_jose::base64url;
-use signet_jose::json::{JsonError, Kind, Limits, Reader};
+use signet_encoding::base64url;
+use signet_encoding::json::{JsonError, Kind, Limits, Reader};
 
 use crate::error::{Error, Result, ensure};
 use crate::{MAX_CLIENT_DATA, MAX_CREDENTIAL_ID, MAX_MESSAGE, MAX_TRANSPORTS, MAX_USER_HANDLE};

@@ -5,7 +5,7 @@
 use signet_cbor::Encoder;
 use signet_crypto::hash::sha256;
 use signet_crypto::{Algorithm, PublicKey, SigningKey};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 /// One credential in it.
 pub(crate) struct Held {

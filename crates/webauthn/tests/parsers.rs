@@ -22,7 +22,7 @@ fn parse_all(bytes: &[u8]) {
         transports: Vec::new(),
     };
     assert!(register(&party, &[1; 32], true, &answer).is_err());
-    let challenge = signet_jose::base64url::encode(&[1; 32]);
+    let challenge = signet_encoding::base64url::encode(&[1; 32]);
     answer.client_data = format!(
         r#"{{"type":"webauthn.create","challenge":"{challenge}","origin":"https://id.example"}}"#
     )

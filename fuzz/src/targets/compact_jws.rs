@@ -4,7 +4,8 @@
 use std::sync::LazyLock;
 
 use signet_crypto::{Algorithm, SigningKey, VerifyingKey};
-use signet_jose::{base64url, jws};
+use signet_encoding::base64url;
+use signet_jose::jws;
 
 const MAX: usize = 64 * 1024;
 

@@ -4,7 +4,8 @@
 use std::sync::LazyLock;
 
 use signet_crypto::{Algorithm, SigningKey};
-use signet_jose::{base64url, dpop, json::Writer, jwk::Jwk, jws};
+use signet_encoding::{base64url, json::Writer};
+use signet_jose::{dpop, jwk::Jwk, jws};
 
 use super::compact_jws::sign_with;
 

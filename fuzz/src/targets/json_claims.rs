@@ -1,10 +1,8 @@
 //! JSON and claims. Rules: what is accepted reads the same after it was written; both readers agree
 //! on what is JSON.
 
-use signet_jose::{
-    json::{Limits, parse, parse_object},
-    jwt::Claims,
-};
+use signet_encoding::json::{Limits, parse, parse_object};
+use signet_jose::jwt::Claims;
 
 /// The input as any value, as an object and as claims.
 pub fn run(data: &[u8]) {

@@ -3,10 +3,8 @@
 //! lenient one, and what the lenient one makes of a document is a set for the strict one.
 
 use signet_crypto::Algorithm;
-use signet_jose::{
-    json::Writer,
-    jwk::{Jwk, JwkSet},
-};
+use signet_encoding::json::Writer;
+use signet_jose::jwk::{Jwk, JwkSet};
 
 /// The input as one key and as a set.
 pub fn run(data: &[u8]) {

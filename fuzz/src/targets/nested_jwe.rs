@@ -4,11 +4,8 @@
 use std::sync::LazyLock;
 
 use signet_crypto::decrypt::DecryptionKey;
-use signet_jose::{
-    base64url,
-    json::{self, Value},
-    jwe::{NamedKey, decrypt_nested},
-};
+use signet_encoding::{base64url, json::{self, Value}};
+use signet_jose::jwe::{NamedKey, decrypt_nested};
 
 const MAX: usize = 64 * 1024;
 

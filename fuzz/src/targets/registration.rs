@@ -7,7 +7,7 @@ use signet_crypto::{
     Secret,
     seal::{Keyring, SealingKey},
 };
-use signet_jose::json::{Limits, parse_object};
+use signet_encoding::json::{Limits, parse_object};
 use signet_oauth::client::Client;
 use signet_oauth::client::registration::{MAX_REGISTRATION_BYTES, Random, register};
 use signet_oauth::settings::Settings;

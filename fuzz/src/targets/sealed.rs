@@ -7,7 +7,7 @@ use signet_crypto::{
     Secret,
     seal::{Keyring, Purpose, SealingKey},
 };
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::issued::sealed::{AuthorizationCode, RefreshToken};
 
 static KEYRING: LazyLock<Keyring> = LazyLock::new(|| {

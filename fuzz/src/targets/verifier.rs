@@ -5,7 +5,8 @@
 use std::sync::OnceLock;
 
 use signet_crypto::{Algorithm, SigningKey};
-use signet_jose::{base64url, jwk::JwkSet};
+use signet_encoding::base64url;
+use signet_jose::jwk::JwkSet;
 use signet_verify::{Issuer, KeySource, Policy, Presented, Proof, Refusal, Verifier};
 
 const ISSUER: &str = "https://as.example";

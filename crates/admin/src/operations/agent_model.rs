@@ -2,7 +2,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use signet_agent::AgentId;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::id::Jti;
 use signet_realm::agents::delegation_index::{HeldGrant, TokenRow};
 

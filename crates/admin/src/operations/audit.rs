@@ -17,7 +17,7 @@ use signet_audit::{
     read::{self, ReadError},
     segment::{self, Form},
 };
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_realm::state::Realm;
 use std::{
     io::{self, Read as _},

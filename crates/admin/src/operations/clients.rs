@@ -13,7 +13,7 @@ use crate::operations::model::{ClientDocument, List, ListChange, NewSecret, Secr
 use bytes::Bytes;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use signet_crypto::random;
-use signet_jose::{
+use signet_encoding::{
     base64url,
     json::{self, Limits, Object, Value, Writer},
 };

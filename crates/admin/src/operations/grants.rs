@@ -10,7 +10,7 @@ use crate::engine::right::Right::{Read, Write};
 use crate::operations::model::{ConsentDocument, GrantDocument, List};
 use crate::operations::sessions::{Names, OfUser};
 use signet_directory::{consent, grants};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::id::GrantId;
 use signet_realm::state::Realm;
 use signet_store::Change;

@@ -3,7 +3,7 @@ use crate::engine::problem::Problem;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use signet_directory::Value;
-use signet_jose::json::Writer;
+use signet_encoding::json::Writer;
 use signet_oauth::issued::format::AccessTokenFormat;
 use signet_oauth::people::claim_rules::{self, ClaimRule, TableOf};
 use signet_oauth::people::{Attribute, AttributeType, Group, People, Role, Who};

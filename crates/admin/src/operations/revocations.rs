@@ -7,7 +7,7 @@ use crate::engine::problem::Problem;
 use crate::engine::right::Right::Write;
 use crate::operations::model::{Confirmed, RevokeEverywhere, RevokedEverywhere, UnheardReader};
 use signet_agent::AgentId;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_realm::nodes::Confirmation;
 use signet_realm::state::Realm;
 use signet_realm::streams::Heard;

@@ -9,7 +9,7 @@ use super::{
 use serde_json::{Map, Value, json};
 use signet_crypto::hash::sha256;
 use signet_directory::UserDraft;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::people::Group;
 use signet_realm::records::groups::GroupDraft;
 use signet_scim::{Kind, member, patch};

@@ -7,9 +7,9 @@ use bytes::Bytes;
 use http::{Method, StatusCode};
 use signet_crypto::certificate::DevelopmentCa;
 use signet_crypto::{Algorithm, SigningKey};
+use signet_encoding::{base64url, json};
 use signet_jose::jwk::Jwk;
 use signet_jose::jwt::{JwtSigner, Typ};
-use signet_jose::{base64url, json};
 
 use crate::client::{Answer, Connection, Failure, Target};
 use crate::process::Server;

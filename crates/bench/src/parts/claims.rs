@@ -6,7 +6,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use http::Method;
 use signet_crypto::Algorithm;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use tokio::task::LocalSet;
 
 use crate::client::{Connection, Failure};

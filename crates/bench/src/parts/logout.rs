@@ -21,7 +21,7 @@ use signet_crypto::{
     hash::sha256,
     password::{self, Cost},
 };
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use tokio::{
     net::{TcpListener, TcpStream},
     task::{JoinSet, LocalSet},

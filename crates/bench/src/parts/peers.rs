@@ -10,8 +10,8 @@ use std::{
 use bytes::Bytes;
 use http::{Method, StatusCode};
 use signet_crypto::{Algorithm, SigningKey, certificate::DevelopmentCa};
+use signet_encoding::base64url;
 use signet_jose::{
-    base64url,
     jwk::{Jwk, JwkSet},
     jwt::{JwtSigner, Typ},
 };

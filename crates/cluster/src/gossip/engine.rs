@@ -16,9 +16,11 @@ use crate::{
         Batch, BatchId, Keys, MAX_COVERED, MAX_ENTRIES, MAX_SHARED_BYTES, Manifest, Ranges, Signed,
         Standing, StreamId, Verdict,
     },
+    member::Fingerprint,
+};
+use signet_merge::{
     entry::Entry,
     hlc::Hlc,
-    member::Fingerprint,
     tell::{Believe, Receipt},
 };
 use std::{

@@ -1,9 +1,9 @@
 //! The batches that a node holds, and those that it needs no more.
 use crate::{
     batch::{BatchId, Manifest, Ranges, Signed, StreamId},
-    entry::Entry,
     member::Fingerprint,
 };
+use signet_merge::entry::Entry;
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
     sync::Arc,

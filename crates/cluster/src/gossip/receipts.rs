@@ -1,5 +1,6 @@
 //! Who has acknowledged what was told.
-use crate::{NodeId, batch::Ranges, tell::Receipt};
+use crate::{NodeId, batch::Ranges};
+use signet_merge::tell::Receipt;
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,

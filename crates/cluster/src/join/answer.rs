@@ -329,7 +329,7 @@ mod tests {
             Known::Removed {
                 node: NodeId::default(),
                 keys: crate::member::KeysId([2; 32]),
-                at: crate::hlc::Stamp {
+                at: signet_merge::hlc::Stamp {
                     ms: 1,
                     seq: 2,
                     node: NodeId::default(),

@@ -6,14 +6,16 @@ use super::{
     token::{MAX_PINS, MAX_TTL, Token, digest},
 };
 use crate::{
-    hlc::after,
     identity::Identity,
     links::Door,
     member::{Fingerprint, Known, MAX_ADDRESSES, MAX_MEMBERS, Member, MemberError, Members},
-    tell::{BoxFuture, Receipt, Tell},
 };
 use signet_crypto::{Secret, clock::Clock, ct_eq, kem::EncapsulationKey, random};
-use signet_jose::base64url;
+use signet_encoding::base64url;
+use signet_merge::{
+    hlc::after,
+    tell::{BoxFuture, Receipt, Tell},
+};
 use signet_store::{Key, NodeId, Store, StoreError};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use tokio::time::timeout;
@@ -414,8 +416,8 @@ impl Host {
 fn member(
     node: NodeId,
     keys: crate::member::NodeKeys,
-    joined: crate::hlc::Stamp,
-    written: crate::hlc::Stamp,
+    joined: signet_merge::hlc::Stamp,
+    written: signet_merge::hlc::Stamp,
     description: Description,
 ) -> Member {
     Member {

@@ -3,7 +3,7 @@ use super::ClusterId;
 use crate::member::{MAX_ADDRESSES, is_address};
 use signet_cbor::{Decoder, Encoder};
 use signet_crypto::{Secret, hash::Sha256};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use std::{fmt, time::Duration};
 
 /// How long an invitation holds where nothing else was asked for.

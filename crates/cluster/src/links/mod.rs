@@ -30,7 +30,6 @@ pub use resolve::Resolver;
 use crate::{
     identity::Identity,
     member::{Living, Members},
-    tell::BoxFuture,
     tls,
     transport::{CallError, Caller, Hear, NotSent, Services, Transport},
 };
@@ -39,6 +38,7 @@ use handshakes::Handshakes;
 use link::{Around, Ended, Hello, Link, greet};
 use rustls::ServerConfig;
 use signet_crypto::{clock::Clock, random};
+use signet_merge::tell::BoxFuture;
 use signet_store::NodeId;
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,5 +1,5 @@
 //! From names to addresses.
-use crate::tell::BoxFuture;
+use signet_merge::tell::BoxFuture;
 use std::{fmt, io, net::SocketAddr, sync::Arc};
 
 type Resolve = dyn Fn(String) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> + Send + Sync;

@@ -1,10 +1,9 @@
 //! Which entries are whose.
 use crate::{
     NodeId,
-    entry::Entry,
     member::{KIND, Members},
-    tell::Believe,
 };
+use signet_merge::{entry::Entry, tell::Believe};
 use std::sync::Arc;
 
 /// Kinds below are the cluster's own, the others the rooms' above.

@@ -3,15 +3,17 @@ use super::believe::Routed;
 use crate::{
     NodeId,
     batch::{Batch, BatchId, Keys, Signed, Verdict},
-    entry::Entry,
     gossip::{COMPACT_BYTES, Engine, Now, Output, Parts, Status, Ticket},
-    hlc::{Hlc, Stamp},
     journal::Journal,
     member::Members,
-    tell::{Believe, BoxFuture, Receipt, Tell},
     transport::{Hear, NotSent, Transport},
 };
 use signet_crypto::{clock::Clock, random};
+use signet_merge::{
+    entry::Entry,
+    hlc::{Hlc, Stamp},
+    tell::{Believe, BoxFuture, Receipt, Tell},
+};
 use signet_store::StoreError;
 use std::{
     collections::{HashMap, VecDeque},

@@ -2,11 +2,9 @@
 use signet_cluster::{
     NodeId,
     batch::{Keys, Standing, Verdict},
-    crdt::Record,
-    entry::Entry,
     member::Fingerprint,
-    tell::Believe,
 };
+use signet_merge::{crdt::Record, entry::Entry, tell::Believe};
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet, hash_map::DefaultHasher},
     hash::{Hash, Hasher},

@@ -6,12 +6,14 @@ use super::{
 use signet_cluster::{
     NodeId,
     batch::{Batch, BatchId, Keys, MemberKeys, Signed, Verdict},
-    crdt::Record,
-    entry::Entry,
     gossip::{Engine, Frame, Now, Output, Parts, Status, Ticket},
-    hlc::{Hlc, Stamp},
     identity::Identity,
     member::{self, Member, Members},
+};
+use signet_merge::{
+    crdt::Record,
+    entry::Entry,
+    hlc::{Hlc, Stamp},
 };
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},

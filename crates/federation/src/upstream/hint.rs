@@ -1,7 +1,7 @@
 //! The ID token of a login at a provider, kept sealed with the session for the logout there.
 use signet_crypto::Secret;
 use signet_crypto::seal::{Keyring, Purpose};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 const ID_TOKEN: Purpose = Purpose::Other("provider-id-token");
 /// The longest ID token that is kept, in bytes: it goes on in a URL.

@@ -1,7 +1,7 @@
 //! The refresh token of a login at a provider, sealed for as long as the login is under way.
 use signet_crypto::Secret;
 use signet_crypto::seal::{Keyring, Purpose};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::people::provider::Provider;
 
 const REFRESH_TOKEN: Purpose = Purpose::Other("provider-refresh-token-arriving");

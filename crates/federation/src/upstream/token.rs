@@ -3,7 +3,7 @@ use bytes::Bytes;
 use http::HeaderValue;
 use serde::Deserialize;
 use signet_crypto::{Algorithm, Secret, SigningKey, hash::sha256};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_jose::jwt::{JwtSigner, Typ};
 use signet_oauth::people::provider::ProviderAuth;
 use signet_oauth::scope::ScopeSet;

@@ -10,12 +10,12 @@ mod htu;
 pub mod nonce;
 pub mod presentation;
 
-use crate::base64url;
-use crate::json::{JsonError, Limits, Reader};
 use crate::jwk::JwkError;
 use crate::jws::{self, JwsError};
 use crate::jwt::Typ;
 use signet_crypto::Algorithm;
+use signet_encoding::base64url;
+use signet_encoding::json::{JsonError, Limits, Reader};
 
 /// Longest proof that is read, in bytes: an ML-DSA-87 key and signature fit.
 pub const MAX_PROOF_BYTES: usize = 16 * 1024;

@@ -4,8 +4,8 @@
 //! They hold no state: a nonce is the second in which it was made, under a key that is handed in.
 //! Everybody with the same key knows it, and it expires by itself.
 
-use crate::base64url;
 use signet_crypto::{ct_eq, mac::HmacSha256Key};
+use signet_encoding::base64url;
 
 /// How long a nonce is accepted, in seconds.
 pub const LIFETIME: u64 = 300;

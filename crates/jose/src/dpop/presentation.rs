@@ -6,8 +6,9 @@
 //! are good, and that the proof that is given back is seen once.
 
 use super::{DpopError, DpopProof, verify};
-use crate::{authorization::Scheme, base64url};
+use crate::authorization::Scheme;
 use signet_crypto::ct_eq;
+use signet_encoding::base64url;
 
 /// What a token is bound to: its `cnf` (RFC 7800). A confirmation that is not one of these two must
 /// be refused before.

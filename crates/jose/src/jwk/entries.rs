@@ -10,7 +10,7 @@
 //! whose brackets do not match, is refused.
 
 use super::JwkError;
-use crate::json::{self, JsonError, Limits};
+use signet_encoding::json::{self, JsonError, Limits};
 
 /// RFC 8259 section 8.1: a parser may ignore a byte order mark rather than call it an error.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";

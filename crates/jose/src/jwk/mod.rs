@@ -15,9 +15,9 @@ mod set;
 pub use entries::entries as published_entries;
 pub use set::{JwkSet, LeftOut, MAX_KEYS, Published};
 
-use crate::base64url;
-use crate::json::{Object, Writer};
 use signet_crypto::{Algorithm, PublicKey, VerifyingKey};
+use signet_encoding::base64url;
+use signet_encoding::json::{Object, Writer};
 
 /// Longest `kid` that is read, in bytes.
 pub const MAX_KID_BYTES: usize = 512;
@@ -54,7 +54,7 @@ pub enum KeyUse {
 pub enum JwkError {
     /// not strict JSON, or a member of the wrong JSON type
     #[error(transparent)]
-    Json(#[from] crate::json::JsonError),
+    Json(#[from] signet_encoding::json::JsonError),
     /// a member is missing, or its value cannot be
     #[error("the JWK member {0} is missing or malformed")]
     Member(&'static str),
@@ -100,7 +100,7 @@ impl Jwk {
 
     /// Reads a JWK document.
     pub fn parse(json: &[u8]) -> Result<Jwk, JwkError> {
-        let object = crate::json::parse_object(json, &set::KEY_LIMITS)?;
+        let object = signet_encoding::json::parse_object(json, &set::KEY_LIMITS)?;
         parse::jwk(&object)
     }
 

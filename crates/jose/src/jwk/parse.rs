@@ -1,9 +1,9 @@
 //! Reading one JWK.
 
 use super::{Jwk, JwkError, KeyUse, MAX_KID_BYTES};
-use crate::base64url;
-use crate::json::Object;
 use signet_crypto::{Algorithm, KeyType, PublicKey};
+use signet_encoding::base64url;
+use signet_encoding::json::Object;
 
 /// RSA moduli up to 8192 bits, exponents up to 64: what signet-crypto could accept at all.
 const MAX_MODULUS_BYTES: usize = 1024;

@@ -1,8 +1,8 @@
 //! Key sets (RFC 7517 section 5).
 
 use super::{Jwk, JwkError, entries::entries};
-use crate::json::{JsonError, Limits, Object, Value, Writer};
 use signet_crypto::Algorithm;
+use signet_encoding::json::{JsonError, Limits, Object, Value, Writer};
 use std::{collections::HashSet, fmt};
 
 /// Most keys that a set may have, unsupported ones included.
@@ -84,7 +84,7 @@ impl JwkSet {
             if left_out.len() >= MAX_KEYS && index >= MAX_KEYS {
                 break;
             }
-            let object = crate::json::parse_object(entry, &ENTRY_LIMITS);
+            let object = signet_encoding::json::parse_object(entry, &ENTRY_LIMITS);
             let read = match &object {
                 _ if index >= MAX_KEYS => Err(JwkError::TooMany),
                 Err(JsonError::Type) => Err(JwkError::Member("keys")),
@@ -129,7 +129,10 @@ impl JwkSet {
     /// of one type with one id, and too many keys refuse the whole set: whoever wrote it should
     /// hear of it. Of a set that is fetched, see [`JwkSet::parse_published`].
     pub fn parse(json: &[u8]) -> Result<JwkSet, JwkError> {
-        Self::read(&crate::json::parse_object(json, &SET_LIMITS)?, true)
+        Self::read(
+            &signet_encoding::json::parse_object(json, &SET_LIMITS)?,
+            true,
+        )
     }
 
     /// As [`JwkSet::parse`], of a set that is part of a larger document, and nothing is left out:

@@ -4,9 +4,9 @@
 //! answer to what is read here (`tests/header_forms.rs` compares them).
 
 use super::{HeaderRef, JwsError, MAX_TYPE_BYTES};
-use crate::json::plain_prefix;
 use crate::jwk::MAX_KID_BYTES;
 use signet_crypto::Algorithm;
+use signet_encoding::json::plain_prefix;
 use std::borrow::Cow;
 
 /// None: not of this form.

@@ -3,7 +3,7 @@
 use super::{DpopCase, replaced};
 use crate::support::{D, X, sign, sign_with};
 use signet_crypto::{Algorithm, SigningKey};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 const PAYLOAD: &str =
     r#"{"jti":"e1j3V_bKic8","htm":"POST","htu":"https://as.example/token","iat":1795000000}"#;

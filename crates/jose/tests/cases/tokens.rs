@@ -4,7 +4,7 @@
 use super::{Case, replaced};
 use crate::support::{D, X, sign, sign_with};
 use signet_crypto::{Algorithm, SigningKey};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 const HEADER: &str = r#"{"typ":"at+jwt","alg":"EdDSA","kid":"k1"}"#;
 const PAYLOAD: &str = r#"{"iss":"https://as.example","sub":"alice","aud":"https://api.example","exp":1795000000,"nbf":1794996400,"iat":1794996400,"jti":"id1","scope":"read"}"#;

@@ -1,7 +1,7 @@
 //! The key that tests sign with.
 
 use signet_crypto::{Algorithm, SigningKey};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 /// The Ed25519 key of RFC 8037 appendix A.1.
 pub const X: &str = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";

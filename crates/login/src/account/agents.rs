@@ -14,7 +14,7 @@ use signet_agent::{
     json::File,
     proof::{Expected, Proof},
 };
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::params::Params;
 use signet_oauth::token::decision::SingleUse;
 use signet_pages::{AgentGrantView, AgentsView, IdentityView};

@@ -8,7 +8,7 @@
 //! nobody in.
 
 use signet_crypto::seal::Purpose;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::params::Params;
 use signet_store::{Change, Key, Op, StoreError, Table};
 

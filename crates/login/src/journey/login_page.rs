@@ -1,7 +1,7 @@
 //! The login page: the fields of the first method, a button for each method that has a page of its
 //! own and for each way that leads elsewhere, and what a script asks the browser for.
 
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_pages::{ClientLinks, Html, LoginPage, MethodButton, Notice};
 use signet_request::browser_request::BrowserRequest;
 use signet_request::http::Response;

@@ -1,10 +1,10 @@
 //! Ways to log in: one file a method, one line in [`METHODS`].
 //!
 //! A method says what it is evidence of, what its page shows, and how it decides an attempt. What
-//! is common to all of them is done around it: `attempt` counts and records, `step_up` asks for what
-//! is missing, `finish` has the one order that ends in a session, and `run` leads from step to step.
-//! So a method cannot forget one of these. A way that leads elsewhere, to an identity provider, is a
-//! row of [`LEADS`].
+//! is common to all of them is done around it: `attempt` counts and records, `step_up` asks for
+//! what is missing, `finish` has the one order that ends in a session, and `run` leads from step to
+//! step. So a method cannot forget one of these. A way that leads elsewhere, to an identity
+//! provider, is a row of [`LEADS`].
 
 mod after_login;
 mod attempt;

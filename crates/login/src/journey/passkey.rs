@@ -11,7 +11,7 @@
 use signet_audit::Action;
 use signet_crypto::Secret;
 use signet_directory::{CredentialKind, CredentialName, User};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::params::Params;
 use signet_store::StoreError;
 use signet_webauthn::{Assertion, Counter, Known, authenticate};

@@ -230,7 +230,7 @@ fn of_first_code(
     let Some(last_step) = secret.step_of(&digits(typed), 0, now) else {
         return Ok(None);
     };
-    let id = signet_jose::base64url::encode(&signet_crypto::random::id::<12>());
+    let id = signet_encoding::base64url::encode(&signet_crypto::random::id::<12>());
     let sealed = keyring.seal_with(PURPOSE, &binding(user_id, &id), secret.expose());
     let sealed = sealed.map_err(|_| StoreError::Unavailable("sealing".into()))?;
     let row = AppRow {

@@ -14,7 +14,7 @@ use crate::{
     request::Context,
 };
 use signet_crypto::seal::Purpose;
-use signet_jose::{base64url, json::Writer};
+use signet_encoding::{base64url, json::Writer};
 use std::sync::Arc;
 
 /// The answer of the pushed authorization request endpoint, 201.

@@ -2,7 +2,7 @@
 //! [`crate::authorize::par`] makes it.
 use super::AuthorizationRequest;
 use signet_crypto::seal::{Keyring, Purpose};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 /// What RFC 9126 section 2.2 puts in front.
 pub const URN: &str = "urn:ietf:params:oauth:request_uri:";

@@ -6,7 +6,7 @@
 //! computes the same hash, and says whether it still is the same (section 3.2).
 
 use signet_crypto::hash::sha256;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 use crate::uri::Uri;
 

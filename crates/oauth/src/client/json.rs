@@ -1,7 +1,7 @@
 //! A client's stored form: its metadata and policy under their public names, and beside them what
 //! never leaves the server (secrets' hashes). One JSON object; the store keeps it as it is.
 use super::{Client, ClientSecret, metadata};
-use signet_jose::{
+use signet_encoding::{
     base64url,
     json::{self, JsonError, Limits, Object, Writer},
 };

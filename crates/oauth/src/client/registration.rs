@@ -27,7 +27,7 @@ use signet_crypto::{
     hash::sha256,
     seal::{Keyring, Purpose},
 };
-use signet_jose::{
+use signet_encoding::{
     base64url,
     json::{self, Limits, Object, Writer},
 };

@@ -4,7 +4,7 @@
 //! `essential`, `value` and `values`, are not understood and so ignored (section 5.5); what is
 //! understood must have its type.
 use crate::error::OAuthError;
-use signet_jose::json::{self, Limits, Object, Value, Writer};
+use signet_encoding::json::{self, Limits, Object, Value, Writer};
 
 /// The longest `claims` parameter, in bytes.
 pub const MAX_CLAIMS_BYTES: usize = 8 * 1024;

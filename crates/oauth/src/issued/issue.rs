@@ -11,7 +11,8 @@ use crate::issued::session::UserClaims;
 use crate::people::mapped_claims::Mapped;
 use crate::people::userinfo;
 use crate::token::decision::{AccessToken, IdToken, Issue};
-use signet_jose::{json::Writer, jwt::half_hash};
+use signet_encoding::json::Writer;
+use signet_jose::jwt::half_hash;
 
 /// Appends the claims of an ID token (OpenID Connect Core section 2).
 ///

@@ -7,7 +7,7 @@ use crate::codec::{Decoder, Encoder, Undecodable};
 use crate::id::{CodeId, GrantId};
 use crate::scope::ScopeSet;
 use signet_crypto::seal::{Keyring, Purpose};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 /// Longest sealed value that is looked at, in bytes of its wire form.
 pub const MAX_WIRE_BYTES: usize = 16 * 1024;

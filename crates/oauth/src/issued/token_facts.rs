@@ -6,10 +6,8 @@ use crate::id::{GrantId, Jti, read_jti};
 use crate::issued::sealed::Confirmation;
 use crate::scope::ScopeSet;
 use crate::token::decision::RevocationQuery;
-use signet_jose::{
-    base64url,
-    json::{JsonError, Kind, Limits, Reader},
-};
+use signet_encoding::base64url;
+use signet_encoding::json::{JsonError, Kind, Limits, Reader};
 
 /// Longest token that is looked at, in bytes.
 pub const MAX_BYTES: usize = 16 * 1024;

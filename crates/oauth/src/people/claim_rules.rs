@@ -14,7 +14,7 @@ use crate::people::{
     AttributeType, Fault, MAX_ATTRIBUTE_TOTAL_BYTES, MAX_NAME_BYTES, People, check_group_name,
     standard_claims,
 };
-use signet_jose::json::{self, Limits, Object, Value, Writer};
+use signet_encoding::json::{self, Limits, Object, Value, Writer};
 
 /// Most rows of one table.
 pub const MAX_RULES: usize = 32;

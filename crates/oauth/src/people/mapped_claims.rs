@@ -16,7 +16,7 @@ use crate::people::claim_rules::{ClaimRule, Form, MAX_CLAIM_BYTES, Source, Table
 use crate::people::{AttributeValue, People, standard_claims};
 use crate::registry::{Registry, ScopeEntry};
 use crate::scope::ScopeSet;
-use signet_jose::json::Writer;
+use signet_encoding::json::Writer;
 
 /// The member that names claims which did not fit.
 pub const OMITTED: &str = "omitted_claims";

@@ -1,7 +1,7 @@
 //! The standard claims about a person, and the scopes that give them (OpenID Connect Core sections
 //! 5.1 and 5.4).
 use crate::issued::session::UserClaims;
-use signet_jose::json::Writer;
+use signet_encoding::json::Writer;
 
 /// One scope of OpenID Connect Core section 5.4, and the claims that it gives.
 #[derive(Clone, Copy, Debug)]

@@ -17,7 +17,7 @@ use crate::registry::Registry;
 use crate::scope::{OPENID, ScopeSet};
 use crate::settings::Settings;
 use crate::token::target;
-use signet_jose::json::Writer;
+use signet_encoding::json::Writer;
 
 /// `claims_supported`: everything that can come out of this server about a person and a login,
 /// where the client's own table says nothing else.

@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn shards_stay_small_for_random_and_for_numbered_names() {
-        let random = || signet_jose::base64url::encode(&signet_crypto::random::bytes::<16>());
+        let random = || signet_encoding::base64url::encode(&signet_crypto::random::bytes::<16>());
         for name in [
             &(|n: usize| format!("service-{n:06}")) as &dyn Fn(usize) -> String,
             &|_| random(),

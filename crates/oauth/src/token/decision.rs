@@ -244,8 +244,8 @@ pub struct StoredRow<'a> {
 pub struct Refused {
     /// what the client is told
     pub error: OAuthError,
-    /// what the row that the grant named becomes, under its version: a poll is remembered. Of two at
-    /// once one is written, which is enough.
+    /// what the row that the grant named becomes, under its version: a poll is remembered. Of two
+    /// at once one is written, which is enough.
     pub row: Option<Vec<u8>>,
 }
 

@@ -10,12 +10,10 @@ use crate::issued::sealed::Confirmation;
 use crate::request::{Context, PeerCertificate};
 use crate::token::decision::SingleUse;
 use signet_crypto::seal::{Keyring, Purpose};
-use signet_jose::{
-    base64url,
-    dpop::{
-        self, DpopProof, nonce,
-        presentation::{self, Freshness, Presentation, PresentationError, Proof},
-    },
+use signet_encoding::base64url;
+use signet_jose::dpop::{
+    self, DpopProof, nonce,
+    presentation::{self, Freshness, Presentation, PresentationError, Proof},
 };
 
 pub use signet_jose::{authorization::Scheme, dpop::nonce::LIFETIME as NONCE_LIFETIME};

@@ -15,7 +15,7 @@ use crate::params::Params;
 use crate::people::mapped_claims::Mapped;
 use crate::request::{Context, unavailable};
 use crate::token::decision::RevocationQuery;
-use signet_jose::json::Writer;
+use signet_encoding::json::Writer;
 use std::sync::Arc;
 
 /// The answer for everything that may not be said.

@@ -1,6 +1,6 @@
 use crate::support::*;
 use signet_crypto::{Algorithm, SigningKey, certificate::ClientCertificate};
-use signet_jose::json::Writer;
+use signet_encoding::json::Writer;
 use signet_oauth::client::*;
 use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::params;

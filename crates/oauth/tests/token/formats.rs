@@ -2,7 +2,7 @@
 use crate::support::*;
 use proptest::prelude::*;
 use signet_compact::{Claim, Claims, Payload, Scopes, SigningKey, Version};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::client::Client;
 use signet_oauth::error::ErrorCode;
 use signet_oauth::id::{GrantId, Jti};

@@ -1,6 +1,6 @@
 //! The table of a client's members, and the page of the manual that is made from it.
 use crate::support::*;
-use signet_jose::json::{self, Limits, Writer};
+use signet_encoding::json::{self, Limits, Writer};
 use signet_oauth::client::{
     Client,
     metadata::{MEMBERS, Member, SetBy, Shape},

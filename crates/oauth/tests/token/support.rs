@@ -6,8 +6,8 @@ use signet_crypto::{
     hash::sha256,
     seal::{Keyring, SealingKey},
 };
+use signet_encoding::json::Writer;
 use signet_jose::{
-    json::Writer,
     jwk::{Jwk, JwkSet},
     jwt::{JwtSigner, Typ},
 };
@@ -376,7 +376,7 @@ impl ClientKey {
 
 /// A compact JWS with any header.
 pub fn jws(key: &SigningKey, header: &[u8], payload: &[u8]) -> String {
-    use signet_jose::base64url::encode;
+    use signet_encoding::base64url::encode;
     let input = format!("{}.{}", encode(header), encode(payload));
     let mut signature = Vec::new();
     key.sign_into(input.as_bytes(), &mut signature).unwrap();

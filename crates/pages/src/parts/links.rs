@@ -4,7 +4,7 @@
 //! place who is logging in, from where and when, before the person has agreed to anything.
 
 use maud::{Markup, html};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::client::Client;
 
 use crate::parts::face::Face;

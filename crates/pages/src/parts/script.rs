@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use signet_crypto::hash::sha256;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 use crate::parts::style::csp_hash;
 

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use signet_crypto::hash::sha256;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 /// Newlines are cut, so that the page carries little; the hash is of the text as it is sent.
 pub(crate) static STYLE: LazyLock<String> =

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use signet_agent::{
     AgentId, Hash, grant::Grant, object::Signed, presentation::Presentation, revocation::Target,
 };
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::id::Jti;
 use signet_store::{Key, Op, Store, StoreError, Table};
 

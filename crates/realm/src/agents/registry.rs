@@ -6,7 +6,7 @@
 use super::{AgentError, LEEWAY, MAX_TRIES, busy, corrupt};
 use serde::{Deserialize, Serialize};
 use signet_agent::{AgentId, identity::VerifiedDocument};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
 
 /// An agent, as it is kept.

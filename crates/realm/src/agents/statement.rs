@@ -7,7 +7,7 @@
 use super::{MAX_TRIES, PAGE, busy, corrupt};
 use serde::{Deserialize, Serialize};
 use signet_agent::{AgentId, Hash, declaration::Declaration, object::Signed, revocation::Target};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
 
 /// Most declarations of one agent that are kept.

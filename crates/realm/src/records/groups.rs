@@ -6,7 +6,7 @@
 //! so when the change commits, or the change is decided again. On one node and on many, two changes
 //! that would be a circle together come one after the other, and the second is refused.
 use crate::state::Realm;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::people::access_rules::{AccessRule, MAX_RULES};
 use signet_oauth::people::{
     Attribute, Fault, Group, MAX_ATTRIBUTES, MAX_GROUP_DEPTH, MAX_GROUP_ROLES, MAX_GROUPS,

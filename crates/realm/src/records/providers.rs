@@ -5,7 +5,7 @@ use signet_crypto::{
     Secret,
     seal::{Keyring, Purpose},
 };
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::people::provider::{MAX_PROVIDERS, Provider};
 use signet_registry::delta::Delta;
 use signet_registry::{kinds::RecordKind, providers, scribe::row_key};

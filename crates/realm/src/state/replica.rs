@@ -9,8 +9,8 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
-use signet_cluster::crdt::Record;
 use signet_crypto::seal::Keyring;
+use signet_merge::crdt::Record;
 use signet_oauth::command_line;
 use signet_oauth::people::People;
 use signet_oauth::people::access_rules::Rules;

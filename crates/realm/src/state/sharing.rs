@@ -12,11 +12,8 @@
 //! is; [`Realm::share`] reads everything before anything is answered; `tasks::follow_nodes` runs
 //! from then on. A node that was alone becomes one of several by [`Realm::share`] alone.
 use super::Realm;
-use signet_cluster::{
-    NodeId,
-    entry::Entry,
-    spread::{Believe, Receipt},
-};
+use signet_merge::entry::Entry;
+use signet_merge::tell::{Believe, Receipt};
 use signet_registry::delta::Delta;
 use signet_registry::keys::KeysError;
 use signet_registry::{
@@ -24,6 +21,7 @@ use signet_registry::{
     kinds::RecordKind,
     scribe::{self, Scribe},
 };
+use signet_store::NodeId;
 use signet_store::{Change, Key, Revoked, Row, Store, StoreError, Subject, Table};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -298,7 +296,7 @@ impl Realm {
                 let Some(newest) = state.newest().cloned() else {
                     continue;
                 };
-                state.delete(&scribe::after(Some(&newest), newest.clone()));
+                state.delete(&signet_merge::hlc::after(Some(&newest), newest.clone()));
                 records.push(heard(kind, name, state));
             }
         }
@@ -354,7 +352,7 @@ impl Realm {
     }
 }
 
-fn heard(kind: RecordKind, name: String, state: signet_cluster::crdt::Record) -> Delta {
+fn heard(kind: RecordKind, name: String, state: signet_merge::crdt::Record) -> Delta {
     Delta::Heard {
         kind,
         name,

@@ -1,7 +1,8 @@
 //! A signing key that is open: made, or unsealed.
 use super::{KeyKind, KeysError};
 use signet_crypto::{KeyError, Secret, SigningKey, VerifyingKey};
-use signet_jose::{base64url, jwk::Jwk, jwt::JwtSigner};
+use signet_encoding::base64url;
+use signet_jose::{jwk::Jwk, jwt::JwtSigner};
 use std::sync::Arc;
 
 /// What signs and verifies, ready for use.

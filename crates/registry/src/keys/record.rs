@@ -1,7 +1,7 @@
 //! One signing key at rest.
 use serde::{Deserialize, Serialize};
 use signet_crypto::{Secret, seal::Keyring, seal::Purpose};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_store::{Key, Table};
 
 use super::{KeyKind, KeysError, material::Material};

@@ -9,12 +9,13 @@
 //! ([`SealingFile::promote`]). Of the keys that are not retired the earliest seals, so two files
 //! that know the same keys agree ([`SealingFile::take_over`]).
 use serde::{Deserialize, Serialize};
-use signet_cluster::{NodeId, spread::BoxFuture};
 use signet_crypto::{
     Secret,
     seal::{Keyring, SealingKey},
 };
-use signet_jose::base64url;
+use signet_encoding::base64url;
+use signet_merge::tell::BoxFuture;
+use signet_store::NodeId;
 use std::{
     fs::{self, File, OpenOptions},
     io::{self, Read, Write},

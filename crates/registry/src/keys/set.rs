@@ -1,7 +1,8 @@
 //! Signing keys: what the hot path sees of them.
 use bytes::Bytes;
 use signet_crypto::{Algorithm, KeyType, VerifyingKey};
-use signet_jose::{base64url, json::Writer, jwk::Jwk, jwt::JwtSigner};
+use signet_encoding::{base64url, json::Writer};
+use signet_jose::{jwk::Jwk, jwt::JwtSigner};
 use signet_oauth::request::{IssuerKeys, IssuerSigners};
 use std::{collections::HashMap, sync::Arc};
 

@@ -3,8 +3,8 @@ use super::authority::{asked_name, name_of};
 use bytes::Bytes;
 use http::{HeaderMap, Method, Uri, header};
 use signet_audit::{Action, Event};
+use signet_encoding::base64url;
 use signet_http::{Body, BodyError, ListenerKind, PresentedCertificate, RequestId};
-use signet_jose::base64url;
 use signet_oauth::{
     endpoint::{EndpointId, split_issuer},
     error::OAuthError,

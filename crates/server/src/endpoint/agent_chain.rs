@@ -3,7 +3,7 @@
 //! before a token is made.
 use super::client_endpoint::ClientRequest;
 use signet_agent::AgentId;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::error::OAuthError;
 use signet_oauth::id::Jti;
 use signet_oauth::issued::agent_grants::{self, PresentedChain};

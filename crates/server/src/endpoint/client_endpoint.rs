@@ -235,7 +235,7 @@ impl ClientRequest {
         tracing::warn!(
             request_id = %self.context.request_id,
             peer = %self.context.peer,
-            grant = %signet_jose::base64url::encode(grant_id.as_bytes()),
+            grant = %signet_encoding::base64url::encode(grant_id.as_bytes()),
             "{what} came a second time: its grant is revoked"
         );
         let event = self

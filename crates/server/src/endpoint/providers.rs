@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 use signet_crypto::seal::Purpose;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::error::OAuthError;
 use signet_oauth::params::Params;
 

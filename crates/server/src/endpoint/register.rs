@@ -4,10 +4,8 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header};
 use signet_audit::{Action, with_record};
 use signet_crypto::{Algorithm, KeyType};
-use signet_jose::{
-    authorization::{self, Scheme},
-    json::{self, Limits},
-};
+use signet_encoding::json::{self, Limits};
+use signet_jose::authorization::{self, Scheme};
 use signet_oauth::client::registration::{
     MAX_REGISTRATION_BYTES, Random, authorize_management, register, registration_response,
     sector_identifier_uri, update,

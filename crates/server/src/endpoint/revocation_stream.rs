@@ -24,7 +24,7 @@ use super::client_endpoint::ClientRequest;
 use bytes::Bytes;
 use http::StatusCode;
 use signet_audit::Action;
-use signet_jose::{base64url, json::Writer};
+use signet_encoding::{base64url, json::Writer};
 use signet_oauth::{
     client::Client,
     endpoint::EndpointId,

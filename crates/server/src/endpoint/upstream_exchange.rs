@@ -4,9 +4,9 @@
 use super::client_endpoint::{ClientRequest, UPSTREAM_EXCHANGE};
 use signet_audit::{Action, Event};
 use signet_directory::User;
+use signet_encoding::json::Writer;
 use signet_federation::upstream::{Tokens, Trouble};
 use signet_federation::upstream_tokens::{Exchange, NotExchanged};
-use signet_jose::json::Writer;
 use signet_oauth::client::GrantType;
 use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::id::GrantId;

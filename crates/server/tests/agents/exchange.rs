@@ -13,7 +13,7 @@ use signet_agent::{
     text_map::TextMap,
 };
 use signet_crypto::Algorithm;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::issued::format::AccessTokenFormat;
 
 #[test]

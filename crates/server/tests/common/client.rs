@@ -8,7 +8,7 @@ use rustls::{
     ClientConfig, RootCertStore,
     pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject},
 };
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 

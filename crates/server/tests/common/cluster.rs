@@ -1,14 +1,12 @@
 //! Several nodes over one store: what one tells the others is carried at once, later, twice,
 //! backwards, or not at all.
 use super::{Server, Setup};
-use signet_cluster::{
-    NodeId,
-    entry::Entry,
-    hlc::{Hlc, Stamp},
-    spread::{Believe, BoxFuture, Receipt, Tell},
-};
 use signet_crypto::{Clock, seal::SealingKey};
+use signet_merge::entry::Entry;
+use signet_merge::hlc::{Hlc, Stamp};
+use signet_merge::tell::{Believe, BoxFuture, Receipt, Tell};
 use signet_realm::state::Realm;
+use signet_store::NodeId;
 use signet_store::{MemoryStore, Store};
 use std::{
     sync::{Arc, Mutex, Weak},

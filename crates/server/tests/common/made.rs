@@ -2,8 +2,9 @@
 use super::{Server, block_on, scope};
 use signet_crypto::{Algorithm, SigningKey};
 use signet_directory::NewUser;
+use signet_encoding::base64url;
 use signet_jose::{
-    base64url, dpop,
+    dpop,
     jwt::{JwtSigner, Typ},
 };
 use signet_oauth::id::{CodeId, GrantId};

@@ -14,7 +14,6 @@ pub mod people;
 pub mod totp;
 
 use signet_audit::{Audit, AuditOptions};
-use signet_cluster::spread::{Alone, Tell};
 use signet_crypto::{Algorithm, Clock, certificate::DevelopmentCa, hash::sha256, seal::SealingKey};
 use signet_directory::passwords::PasswordOptions;
 use signet_http::{
@@ -22,6 +21,7 @@ use signet_http::{
     listener::{Listener, Listening, Running, start},
     tls::{Tls, TlsOptions},
 };
+use signet_merge::tell::{Alone, Tell};
 use signet_oauth::authorize::redirect_uri::RedirectUri;
 use signet_oauth::client::*;
 use signet_oauth::registry::Registry;

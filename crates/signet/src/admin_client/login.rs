@@ -12,7 +12,7 @@ use bytes::Bytes;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use signet_crypto::{Secret, hash::sha256, random};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::{
     command_line::CLIENT_ID,
     scope::{ADMIN, ADMIN_READ},

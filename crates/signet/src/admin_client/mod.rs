@@ -18,7 +18,7 @@ use http::Method;
 use serde::Deserialize;
 use serde_json::Value;
 use signet_crypto::Secret;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 use crate::{
     dev,

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 use signet_compact::{KeyCertificate, Validity, VerifyingKey};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 use super::compact_keys::{DataDir, read_key, signing_key, write_new};
 use super::parameters::{self, Trust};

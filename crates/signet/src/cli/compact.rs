@@ -9,7 +9,7 @@ use signet_compact::{
     Algorithm, Claim, Claims, Confirmation, KeyIdType, Payload, Policy, Scopes, SigningKey, Version,
 };
 use signet_crypto::Secret;
-use signet_jose::{base64url, json as strict};
+use signet_encoding::{base64url, json as strict};
 
 use super::compact_keys::{DataDir, algorithm, read_key, signing_key, write_new};
 use super::parameters::{self, Trust};

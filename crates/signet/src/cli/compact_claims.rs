@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use signet_compact::{Confirmation, Token, Version};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 use super::{Failure, Output, output};
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use signet_compact::{Algorithm, SigningKey, VerifyingKey};
 use signet_crypto::Secret;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 use super::Failure;
 use crate::proof_parameters;

@@ -4,7 +4,8 @@ use std::{path::PathBuf, time::SystemTime};
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use signet_jose::{base64url, json as strict, jwk::JwkSet, jws};
+use signet_encoding::{base64url, json as strict};
+use signet_jose::{jwk::JwkSet, jws};
 
 use super::{Failure, Output, block_on, compact_claims, output};
 use crate::{

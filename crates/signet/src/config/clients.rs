@@ -4,10 +4,8 @@
 use std::path::Path;
 
 use signet_crypto::hash::sha256;
-use signet_jose::{
-    json::{self, Limits, Object},
-    jwk::JwkSet,
-};
+use signet_encoding::json::{self, Limits, Object};
+use signet_jose::jwk::JwkSet;
 use signet_oauth::{
     client::{
         AuthMethod, Client, ClientSecret, ConsentPolicy, RefreshRotation,

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use signet_crypto::hash::sha256;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::issued::format::AccessTokenFormat;
 use signet_oauth::people::claim_rules::{self, ClaimRule, TableOf};
 use signet_oauth::people::{

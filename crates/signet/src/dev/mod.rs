@@ -15,7 +15,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 use signet_oauth::client::GrantType;
 

@@ -345,7 +345,7 @@ pub fn basic(id: &str, secret: &str) -> String {
 }
 
 pub fn base64(data: &[u8]) -> String {
-    let mut text: String = signet_jose::base64url::encode(data)
+    let mut text: String = signet_encoding::base64url::encode(data)
         .chars()
         .map(|c| match c {
             '-' => '+',

@@ -2,7 +2,7 @@
 
 use http::HeaderValue;
 use signet_crypto::Secret;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 /// A client's id and secret, sent as RFC 6749 section 2.3.1 says (`client_secret_basic`).
 #[derive(Clone, Debug)]

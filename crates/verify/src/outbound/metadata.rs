@@ -1,7 +1,7 @@
 //! What an issuer says of itself.
 
 use super::{FetchError, Outbound};
-use signet_jose::json;
+use signet_encoding::json;
 
 /// Why something could not be fetched, or be used.
 pub(crate) struct Failure {

@@ -2,7 +2,7 @@
 
 use super::{Revocation, RevocationHealth, RevocationState, Revocations};
 use crate::Claims;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_revocation::Index;
 use std::sync::{
     Mutex, PoisonError,

@@ -5,7 +5,7 @@
 //! never the user "1" (known fault V9). The whole document is held to strict JSON, members that no
 //! schema names included.
 
-use signet_jose::json::{JsonError, Kind, Limits, Object, Reader, Value};
+use signet_encoding::json::{JsonError, Kind, Limits, Object, Reader, Value};
 use std::borrow::Cow;
 
 /// A piece of [`Claims::text`].
@@ -303,10 +303,10 @@ impl Claims {
         // It was read once already, under limits that may have been wider than the default.
         let limits = Limits {
             bytes: self.json_length,
-            depth: signet_jose::json::MAX_DEPTH,
+            depth: signet_encoding::json::MAX_DEPTH,
             members: usize::MAX,
         };
-        signet_jose::json::parse_object(self.json().as_bytes(), &limits).ok()
+        signet_encoding::json::parse_object(self.json().as_bytes(), &limits).ok()
     }
 
     /// Issuer.

@@ -5,7 +5,7 @@ use crate::token::claim_checks;
 use crate::verifier::{Active, Checked, usable};
 use crate::{Claims, Form, Policy, Refusal, Verified, Verifier};
 use signet_compact::{Confirmation, KeySet, Token};
-use signet_jose::{base64url, json::Writer};
+use signet_encoding::{base64url, json::Writer};
 
 impl Verifier {
     pub(crate) fn check_compact(
@@ -98,8 +98,8 @@ fn verify(
     let payload = verified.payload();
     // Each value must be one JSON value by itself, or its text could close the object around it;
     // and what has a field is not said twice.
-    let limits = signet_jose::json::Limits::default();
-    let is_value = |text: &str| signet_jose::json::parse(text.as_bytes(), &limits).is_ok();
+    let limits = signet_encoding::json::Limits::default();
+    let is_value = |text: &str| signet_encoding::json::parse(text.as_bytes(), &limits).is_ok();
     let is_good = |claim: signet_compact::Claim<'_>| !claim.has_field() && is_value(claim.json);
     // Scopes are joined by spaces below: a space within one (version 0 allows any text) would make
     // two of it.

@@ -6,10 +6,8 @@ use crate::token::claim_checks;
 use crate::verifier::{Active, Checked, usable};
 use crate::{Claims, Form, Policy, Refusal, Verified, Verifier};
 use signet_crypto::Algorithm;
-use signet_jose::{
-    base64url,
-    jws::{self, HeaderBuffer, HeaderRef, JwsError, SignatureBuffer},
-};
+use signet_encoding::base64url;
+use signet_jose::jws::{self, HeaderBuffer, HeaderRef, JwsError, SignatureBuffer};
 use std::sync::Arc;
 
 impl Verifier {

@@ -1,6 +1,7 @@
 use crate::support::*;
 use signet_crypto::{Algorithm, SigningKey, hash::sha256};
-use signet_jose::{base64url, dpop, jwk::Jwk};
+use signet_encoding::base64url;
+use signet_jose::{dpop, jwk::Jwk};
 use signet_verify::{
     Binding, BuildError, Challenge, Policy, Presented, Proof, Refusal, Scheme, Verifier,
 };
@@ -38,7 +39,7 @@ impl Client {
     ) -> String {
         let mut jwk = Vec::new();
         Jwk::new(key.public().unwrap().clone())
-            .write(&mut signet_jose::json::Writer::new(&mut jwk));
+            .write(&mut signet_encoding::json::Writer::new(&mut jwk));
         let jwk = String::from_utf8(jwk).unwrap();
         let header = format!(
             r#"{{"typ":"dpop+jwt","alg":"{}","jwk":{jwk}}}"#,
@@ -178,7 +179,7 @@ fn a_proof_without_a_nonce_of_this_verifier() {
     let proof = |jti: &str, nonce: Option<&str>| {
         let jwk = Jwk::new(client.key.public().unwrap().clone());
         let mut text = Vec::new();
-        jwk.write(&mut signet_jose::json::Writer::new(&mut text));
+        jwk.write(&mut signet_encoding::json::Writer::new(&mut text));
         let text = String::from_utf8(text).unwrap();
         let header = format!(r#"{{"typ":"dpop+jwt","alg":"ES256","jwk":{text}}}"#);
         let nonce = nonce.map_or(String::new(), |nonce| format!(r#","nonce":"{nonce}""#));

@@ -30,7 +30,7 @@ fn hmac_with_the_public_key_as_secret() {
     let (v, good) = (verifier(), access());
     let mut secrets = Vec::new();
     let mut json = Vec::new();
-    jwk(Algorithm::Es256).write(&mut signet_jose::json::Writer::new(&mut json));
+    jwk(Algorithm::Es256).write(&mut signet_encoding::json::Writer::new(&mut json));
     secrets.push(json);
     let signet_crypto::PublicKey::P256 { x, y } = key(Algorithm::Es256).public().unwrap().clone()
     else {
@@ -139,7 +139,7 @@ fn keys_brought_by_the_token() {
     let attacker = signet_crypto::SigningKey::generate(Algorithm::Es256).unwrap();
     let mut own = Vec::new();
     signet_jose::jwk::Jwk::new(attacker.public().unwrap().clone())
-        .write(&mut signet_jose::json::Writer::new(&mut own));
+        .write(&mut signet_encoding::json::Writer::new(&mut own));
     let own = String::from_utf8(own).unwrap();
     for member in [
         format!(r#""jwk":{own}"#),

@@ -1,6 +1,6 @@
 use crate::support::*;
 use signet_crypto::hash::sha256;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_verify::{Policy, Presented, Refusal};
 
 #[test]

@@ -3,10 +3,8 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use signet_crypto::{Algorithm, SigningKey};
-use signet_jose::{
-    base64url,
-    jwk::{Jwk, JwkSet, KeyUse},
-};
+use signet_encoding::base64url;
+use signet_jose::jwk::{Jwk, JwkSet, KeyUse};
 use signet_verify::{Issuer, KeySource, Policy, Presented, Refusal, Verified, Verifier};
 use std::sync::OnceLock;
 

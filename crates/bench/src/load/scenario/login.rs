@@ -14,7 +14,7 @@ use std::{
 };
 
 use signet_crypto::hash::sha256;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 use super::{
     Scenario, Site, authorization, get,

@@ -9,7 +9,8 @@ use std::{
 
 use serde::Deserialize;
 use signet_crypto::Algorithm;
-use signet_jose::{base64url, jwk::JwkSet, jws};
+use signet_encoding::base64url;
+use signet_jose::{jwk::JwkSet, jws};
 
 use crate::client::Failure;
 

@@ -6,7 +6,7 @@
 //! conditional change, so an answer counts once.
 use serde::{Deserialize, Serialize};
 use signet_crypto::seal::Purpose;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::authorize::with_query;
 use signet_oauth::people::provider::{AnswerBy, Preset, Protocol, Provider};
 use signet_oauth::scope::OFFLINE_ACCESS;

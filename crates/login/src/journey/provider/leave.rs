@@ -5,7 +5,7 @@
 //! a person who does not come back, leaves nobody logged in here.
 use serde::{Deserialize, Serialize};
 use signet_crypto::seal::Purpose;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 use signet_oauth::authorize::with_query;
 
 use super::asking;

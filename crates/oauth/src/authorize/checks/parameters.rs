@@ -10,7 +10,7 @@ use crate::issued::claims::ClaimsRequest;
 use crate::request::Context;
 use crate::scope::{self, ScopeSet};
 use crate::token::target;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 pub(super) fn client(d: &mut Draft<'_>) -> Result<(), OAuthError> {
     let client_id = d.params.require("client_id")?;

@@ -9,10 +9,8 @@ use crate::people::claim_rules::{self, ClaimRule, TableOf};
 use crate::scope::ScopeSet;
 use crate::uri;
 use signet_crypto::Algorithm;
-use signet_jose::{
-    json::{Value, Writer},
-    jwk::JwkSet,
-};
+use signet_encoding::json::{Value, Writer};
+use signet_jose::jwk::JwkSet;
 
 /// The most entries of one list.
 const MAX_ENTRIES: usize = 64;

@@ -12,7 +12,7 @@ use crate::client::{
 };
 use crate::error::OAuthError;
 use crate::issued::names::AccessTokenFormat;
-use signet_jose::json::{Value, Writer};
+use signet_encoding::json::{Value, Writer};
 
 /// Who may set a member.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

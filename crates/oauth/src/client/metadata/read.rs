@@ -6,7 +6,7 @@ use crate::{
     error::OAuthError,
     settings::Settings,
 };
-use signet_jose::json::{Object, Value};
+use signet_encoding::json::{Object, Value};
 
 /// What a document may say.
 #[derive(Clone, Debug)]

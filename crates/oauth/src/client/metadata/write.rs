@@ -1,7 +1,7 @@
 //! Writing a client's metadata.
 use super::{MEMBERS, SetBy};
 use crate::client::Client;
-use signet_jose::json::Writer;
+use signet_encoding::json::Writer;
 
 /// Writes a client's metadata as members of the object that is open; absent values are left out.
 pub fn write(w: &mut Writer<'_>, client: &Client) {

@@ -14,7 +14,7 @@ use signet_agent::{
     capability::Capability,
     constraint::{Budget, Constraints},
 };
-use signet_jose::json::{self, Limits, Object, Value, Writer};
+use signet_encoding::json::{self, Limits, Object, Value, Writer};
 use std::collections::BTreeMap;
 
 /// The type, as the metadata lists it.

@@ -16,7 +16,7 @@ use signet_compact::{
     Claim, Claims, Confirmation, MAX_CLAIM_BYTES, MAX_CLAIMS, MAX_SCOPES, MAX_STRING_BYTES,
     Payload, Policy, Scopes, SignError, Token, Version,
 };
-use signet_jose::{base64url, json::Writer};
+use signet_encoding::{base64url, json::Writer};
 
 pub(super) struct Compact;
 

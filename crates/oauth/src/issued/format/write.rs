@@ -3,7 +3,8 @@ use super::Stamp;
 use crate::id::write_jti;
 use crate::issued::sealed::Confirmation;
 use crate::token::decision::AccessToken;
-use signet_jose::{base64url, json::Writer};
+use signet_encoding::base64url;
+use signet_encoding::json::Writer;
 
 /// Appends the claims of an RFC 9068 access token.
 pub fn write_access_token(token: &AccessToken, stamp: &Stamp<'_>, out: &mut Vec<u8>) {

@@ -2,7 +2,7 @@
 use super::{Attempt, Proof, WRONG_METHOD, secret};
 use crate::params;
 use crate::token::decision::SingleUse;
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 /// Longest header value that is read, in bytes.
 const MAX_HEADER_BYTES: usize = 4096;

@@ -6,7 +6,7 @@ use crate::{
     error::{ErrorCode, OAuthError},
 };
 use signet_crypto::seal::{Keyring, Purpose};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 const CODE_VERSION: u8 = 1;
 

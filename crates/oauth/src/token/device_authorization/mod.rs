@@ -28,7 +28,7 @@ use crate::{
     params::{self, Params},
     request::Context,
 };
-use signet_jose::json::Writer;
+use signet_encoding::json::Writer;
 use std::sync::Arc;
 
 /// The answer of the device authorization endpoint.

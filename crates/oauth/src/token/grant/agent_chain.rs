@@ -34,7 +34,7 @@ use signet_agent::{
     proof::Expected,
 };
 use signet_crypto::ct_eq;
-use signet_jose::{base64url, json::Writer};
+use signet_encoding::{base64url, json::Writer};
 
 /// The action of a capability whose resource is the name of a scope: only such a capability lets a
 /// token have that scope.

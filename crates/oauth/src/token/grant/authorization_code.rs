@@ -4,7 +4,7 @@ use crate::error::OAuthError;
 use crate::issued::sealed::{AuthorizationCode, Confirmation};
 use crate::token::decision::{Decision, GrantState, Refresh, RevocationQuery, SingleUse};
 use signet_crypto::{ct_eq, hash::sha256};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 /// The once-row outlives the code by this many seconds: nodes' clocks differ.
 const ROW_MARGIN: u64 = 60;

@@ -26,7 +26,7 @@ use crate::request::{Context, unavailable};
 use crate::scope;
 use crate::token::decision::{AccessToken, Decision, GrantState, Issue};
 use crate::token::target;
-use signet_jose::json::{self, JsonError, Limits, Reader, Writer};
+use signet_encoding::json::{self, JsonError, Limits, Reader, Writer};
 use std::sync::Arc;
 
 /// A chain, where the request presents one and the client may. Others cost no look-up: [`decide`]

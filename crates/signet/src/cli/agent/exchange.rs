@@ -302,7 +302,7 @@ pub fn exchange(arguments: &Exchange, output: &Output) -> Result<(), Failure> {
 /// RFC 6749 section 2.3.1.
 fn basic(id: &str, secret: &signet_crypto::Secret<String>) -> signet_crypto::Secret<String> {
     let pair = format!("{}:{}", percent_encode(id), percent_encode(secret.expose()));
-    let mut text: String = signet_jose::base64url::encode(pair.as_bytes())
+    let mut text: String = signet_encoding::base64url::encode(pair.as_bytes())
         .replace('-', "+")
         .replace('_', "/");
     while !text.len().is_multiple_of(4) {

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::{Value, json};
 use signet_crypto::{Algorithm, Secret, SigningKey};
+use signet_encoding::base64url;
 use signet_jose::{
-    base64url, dpop,
+    dpop,
     jwk::Jwk,
     jwt::{JwtSigner, Typ},
 };
@@ -70,7 +71,7 @@ impl SessionKey {
                 .cloned()
                 .ok_or_else(|| failed(&"no public half"))?,
         );
-        jwk.write(&mut signet_jose::json::Writer::new(&mut public));
+        jwk.write(&mut signet_encoding::json::Writer::new(&mut public));
         let mut jwk: Value = serde_json::from_slice(&public).map_err(|e| failed(&e))?;
         let secret = Secret::new(base64url::encode(seed.expose()));
         jwk["d"] = Value::String(secret.expose().clone());

@@ -8,7 +8,7 @@ use serde_json::Value;
 use signet_audit::NodeId;
 use signet_audit::read::{self, Local};
 use signet_audit::segment::{self, Segment};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 use crate::admin_client::{Session, Target};
 use crate::cli::Failure;

@@ -8,7 +8,7 @@
 use bytes::Bytes;
 use http::{Method, StatusCode};
 use signet_crypto::{Secret, hash::sha256, random};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 use crate::{
     http_client::{Answer, HttpClient, form, query_parameter},

@@ -20,7 +20,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 use signet_crypto::{hash::sha256, random};
-use signet_jose::base64url;
+use signet_encoding::base64url;
 
 /// How long a question waits for its answer.
 const PATIENCE: Duration = Duration::from_secs(300);

@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::BTreeMap, path::PathBuf};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use signet_directory::Profile;
-use signet_jose::json::Writer;
+use signet_encoding::json::Writer;
 use signet_oauth::{
     client::metadata::{MEMBERS, Shape},
     people,

@@ -7,10 +7,10 @@ use signet_cluster::{
     join::{self, Description, Newcomer, Provide, Token},
     links::{self, Links},
     member::{Member as ClusterMember, Members},
-    spread::BoxFuture,
 };
 use signet_consensus::{Member, ReplicatedStore, Role};
 use signet_crypto::Clock;
+use signet_merge::tell::BoxFuture;
 use signet_store::{NodeId, Store};
 
 use super::{

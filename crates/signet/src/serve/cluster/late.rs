@@ -2,12 +2,11 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use signet_cluster::{
-    entry::Entry,
-    hlc::Stamp,
-    spread::{Alone, Believe, BoxFuture, Receipt, Spread, Tell},
-};
+use signet_cluster::spread::Spread;
 use signet_crypto::Clock;
+use signet_merge::entry::Entry;
+use signet_merge::hlc::Stamp;
+use signet_merge::tell::{Alone, Believe, BoxFuture, Receipt, Tell};
 use signet_realm::state::Realm;
 use signet_store::NodeId;
 

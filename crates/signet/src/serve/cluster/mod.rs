@@ -38,11 +38,12 @@ use signet_cluster::{
     links::{self, Ears, LinkOptions, Links, Topology},
     member::{Known, Members},
     membership::{Membership, MembershipOptions, MembershipParts},
-    spread::{Spread, SpreadParts, Tell},
+    spread::{Spread, SpreadParts},
     transport::{Caller, Services},
 };
 use signet_consensus::{Member, ReplicatedStore};
 use signet_crypto::Clock;
+use signet_merge::tell::Tell;
 use signet_realm::nodes::NodesError;
 use signet_realm::state::Realm;
 use signet_realm::tasks;

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use signet_cluster::hlc::MAX_AHEAD_MS;
+use signet_merge::hlc::MAX_AHEAD_MS;
 use signet_registry::keys::SEALING_FILE;
 
 use super::ClusterOptions;

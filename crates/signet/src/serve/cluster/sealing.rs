@@ -7,10 +7,10 @@ use signet_cluster::{
     identity::Identity,
     links::Links,
     member::{Living, Members},
-    spread::BoxFuture,
     transport::{CallError, Caller, Serve},
 };
 use signet_crypto::Secret;
+use signet_merge::tell::BoxFuture;
 use signet_realm::state::Realm;
 use signet_registry::keys::ShareSealingKeys;
 use signet_store::NodeId;

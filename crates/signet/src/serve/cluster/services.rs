@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use signet_cluster::{
     links::Links,
     member::Members,
-    spread::BoxFuture,
     transport::{CallError, Caller, Serve},
 };
 use signet_consensus::{CallFuture, Member, Network, NetworkError, ReplicatedStore};
 use signet_crypto::Clock;
+use signet_merge::tell::BoxFuture;
 use signet_realm::streams;
 use signet_store::{NodeId, Store};
 

@@ -5,9 +5,9 @@ use std::{sync::Arc, time::Duration};
 
 use signet_cluster::{
     links::Links,
-    spread::BoxFuture,
     transport::{Caller, Serve},
 };
+use signet_merge::tell::BoxFuture;
 use signet_realm::budgets::spent;
 use signet_realm::state::Realm;
 use signet_store::NodeId;

@@ -9,8 +9,8 @@
 
 use std::time::Duration;
 
-use signet_cluster::hlc::MAX_AHEAD_MS;
 use signet_consensus::{ReplicatedStore, Role, Status};
+use signet_merge::hlc::MAX_AHEAD_MS;
 use signet_realm::nodes::{Standing, SyncState};
 use signet_realm::state::Realm;
 use signet_store::{Change, Key, NodeId, Op, Store, StoreError, Table};

@@ -25,10 +25,10 @@ use serde::{Deserialize, Serialize};
 use signet_cluster::{
     links::Links,
     member::Members,
-    spread::BoxFuture,
     transport::{CallError, Caller, Serve},
 };
 use signet_consensus::{Acknowledged, Lineage, ReplicatedStore};
+use signet_merge::tell::BoxFuture;
 use signet_store::NodeId;
 
 use super::{Place, place, service_ids::GREETING};

@@ -102,6 +102,13 @@ fn encode_block(block: &[u8; 24]) -> [u8; 32] {
     lanes
 }
 
+/// Whether `text` is only characters of the alphabet, and as many as an encoding has: one that is
+/// refused all the same has trailing bits that are set (RFC 4648 section 3.5).
+pub fn is_well_formed(text: &[u8]) -> bool {
+    let values = text.iter().map(|byte| VALUES[usize::from(*byte)]);
+    decoded_len(text.len()).is_some() && values.fold(0, |seen, value| seen | value) & 0x80 == 0
+}
+
 /// The bytes that `text` encodes.
 pub fn decode(text: &[u8]) -> Result<Vec<u8>, NotCanonical> {
     let mut out = Vec::new();
@@ -312,6 +319,18 @@ mod tests {
             }
         }
         assert_eq!(accepted, 256);
+    }
+
+    #[test]
+    fn what_is_well_formed_and_refused_has_trailing_bits_set() {
+        for text in ["Zh", "Zm9", "AAAAZh"] {
+            assert!(is_well_formed(text.as_bytes()), "{text}");
+            assert_eq!(decode(text.as_bytes()), Err(NotCanonical), "{text}");
+        }
+        for text in ["Zg=", "Zg==", "Z", "Zm9vY", " Zg", "+_8", "Zm 9", "\u{e9}A"] {
+            assert!(!is_well_formed(text.as_bytes()), "{text}");
+        }
+        assert!(is_well_formed(b"") && is_well_formed(b"Zm9v"));
     }
 
     #[test]

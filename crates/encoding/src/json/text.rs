@@ -1,6 +1,6 @@
 //! The inside of strings: where they end, what their escapes mean, how they are written.
 
-use super::JsonError;
+use super::error::JsonError;
 use std::borrow::Cow;
 
 const LANES: u64 = 0x0101_0101_0101_0101;
@@ -15,7 +15,7 @@ pub(super) fn is_special(byte: u8) -> bool {
 /// How many bytes at the front of `text` are none of `"`, `\` and the control characters. Eight at
 /// a time.
 #[inline]
-pub(crate) fn plain_prefix(text: &[u8]) -> usize {
+pub fn plain_prefix(text: &[u8]) -> usize {
     let (words, rest) = text.as_chunks::<8>();
     for (index, word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*word);

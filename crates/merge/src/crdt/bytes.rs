@@ -13,8 +13,9 @@ use super::{
     dots::Dots,
     record::{Element, Elements, Record, Register},
 };
-use crate::{NodeId, hlc::Stamp};
+use crate::hlc::Stamp;
 use signet_cbor::{Decoder, Encoder, Error, Result};
+use signet_store::NodeId;
 use std::collections::BTreeMap;
 
 /// Longest record that is read, in bytes. Whoever writes one looks at the length of
@@ -105,7 +106,7 @@ impl Record {
 }
 
 /// Appends a stamp.
-pub(crate) fn write_stamp(out: &mut Encoder, stamp: &Stamp) {
+pub fn write_stamp(out: &mut Encoder, stamp: &Stamp) {
     out.array(3)
         .uint(stamp.ms)
         .uint(u64::from(stamp.seq))
@@ -113,7 +114,7 @@ pub(crate) fn write_stamp(out: &mut Encoder, stamp: &Stamp) {
 }
 
 /// Reads a stamp.
-pub(crate) fn read_stamp(d: &mut Decoder<'_>) -> Result<Stamp> {
+pub fn read_stamp(d: &mut Decoder<'_>) -> Result<Stamp> {
     d.tuple(3, |d| {
         Ok(Stamp {
             ms: d.uint()?,

@@ -1,11 +1,14 @@
 //! Writing compact JSON without a tree.
 
-use super::{Object, Value, text};
+use super::{
+    text,
+    value::{Object, Value},
+};
 
 /// Writes compact JSON straight into a buffer; commas are its business.
 ///
 /// ```
-/// # use signet_jose::json::Writer;
+/// # use signet_encoding::json::Writer;
 /// let mut out = Vec::new();
 /// Writer::new(&mut out).object(|w| {
 ///     w.member("iss").string("https://as.example");
@@ -28,6 +31,7 @@ pub struct Writer<'b> {
 
 impl<'b> Writer<'b> {
     /// Appends one value to `out`.
+    #[inline]
     pub fn new(out: &'b mut Vec<u8>) -> Self {
         Writer { out, first: true }
     }
@@ -51,6 +55,7 @@ impl<'b> Writer<'b> {
     }
 
     /// The name of the member whose value is written next.
+    #[inline]
     pub fn member(&mut self, name: &str) -> &mut Self {
         self.comma();
         text::write(name, self.out);
@@ -60,6 +65,7 @@ impl<'b> Writer<'b> {
     }
 
     /// A string.
+    #[inline]
     pub fn string(&mut self, value: &str) {
         self.comma();
         text::write(value, self.out);
@@ -109,6 +115,7 @@ impl<'b> Writer<'b> {
     }
 
     /// `true` or `false`.
+    #[inline]
     pub fn bool(&mut self, value: bool) {
         self.raw(if value { b"true" } else { b"false" });
     }
@@ -119,6 +126,7 @@ impl<'b> Writer<'b> {
     }
 
     /// One value that is JSON text already; written as it is.
+    #[inline]
     pub fn raw(&mut self, json: &[u8]) {
         self.comma();
         self.out.extend_from_slice(json);
@@ -154,17 +162,17 @@ impl<'b> Writer<'b> {
     }
 }
 
-impl Value<'_> {
-    /// Appends compact text, members in order.
-    pub fn write(&self, out: &mut Vec<u8>) {
-        Writer::new(out).value(self);
-    }
-}
-
 impl Object<'_> {
     /// Appends compact text, members in order.
     pub fn write(&self, out: &mut Vec<u8>) {
         Writer::new(out).object(|w| w.members(self));
+    }
+}
+
+impl Value<'_> {
+    /// Appends compact text, members in order.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        Writer::new(out).value(self);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Every text that a strict parser must refuse, and those that it must not.
 
-use signet_jose::json::{JsonError, Kind, Limits, Reader, Value, parse, parse_object};
+use signet_encoding::json::{JsonError, Kind, Limits, Reader, Value, parse, parse_object};
 
 fn refused(text: &[u8]) -> JsonError {
     let error = parse(text, &Limits::default()).expect_err(&String::from_utf8_lossy(text));

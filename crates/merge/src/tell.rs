@@ -1,11 +1,11 @@
 //! Telling the other nodes, and believing them: what the rooms above see of the cluster, apart from
 //! how it is done.
 use crate::{
-    NodeId,
     entry::Entry,
     hlc::{Hlc, Stamp},
 };
 use signet_crypto::clock::Clock;
+use signet_store::NodeId;
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
 /// A future that may move between threads.

@@ -1,11 +1,11 @@
 //! The laws of records: whatever order fragments come in, how often, and whatever is lost before a
 //! later one arrives, the same fragments give the same record, the same bytes and the same answers.
 use proptest::prelude::*;
-use signet_cluster::{
-    NodeId,
+use signet_merge::{
     crdt::{MAX_ELEMENT_BYTES, MAX_MEMBER_BYTES, MAX_RECORD_BYTES, MAX_VALUE_BYTES, Record},
     hlc::{Hlc, Stamp},
 };
+use signet_store::NodeId;
 
 const MEMBERS: [&str; 2] = ["one", "two"];
 const ELEMENTS: [&[u8]; 3] = [b"x", b"y", b""];

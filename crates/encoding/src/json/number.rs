@@ -20,6 +20,7 @@ pub struct Number<'a>(pub(super) Cow<'a, str>);
 
 impl<'a> Number<'a> {
     /// As it was written.
+    #[inline]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -40,6 +41,7 @@ impl<'a> Number<'a> {
 
     /// Exact: None for a fraction, an exponent, a negative number or one above `u64::MAX`. `-0` is
     /// 0.
+    #[inline]
     pub fn as_u64(&self) -> Option<u64> {
         match &*self.0 {
             "-0" => Some(0),

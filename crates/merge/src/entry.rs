@@ -51,7 +51,7 @@ impl Entry {
     }
 
     /// Appends it.
-    pub(crate) fn write(&self, out: &mut Encoder) {
+    pub fn write(&self, out: &mut Encoder) {
         out.array(5)
             .text(&self.realm)
             .uint(u64::from(self.kind))
@@ -64,7 +64,7 @@ impl Entry {
     }
 
     /// Reads what [`write`](Self::write) wrote.
-    pub(crate) fn read(d: &mut Decoder<'_>) -> Result<Entry> {
+    pub fn read(d: &mut Decoder<'_>) -> Result<Entry> {
         let entry = d.tuple(5, |d| {
             Ok::<_, Error>(Entry {
                 realm: d.text()?.to_owned(),

@@ -1,5 +1,6 @@
 //! Which writes of which nodes: for each node its newest stamp.
-use crate::{NodeId, hlc::Stamp};
+use crate::hlc::Stamp;
+use signet_store::NodeId;
 
 /// At most one stamp of a node, in order of the nodes. It covers all of the node's earlier ones.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]

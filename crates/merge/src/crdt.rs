@@ -23,7 +23,8 @@
 //! called on. So an edit is made on the state, and its fragment is the difference to what was:
 //!
 //! ```
-//! # use signet_cluster::{NodeId, crdt::Record, hlc::Hlc};
+//! # use signet_merge::{crdt::Record, hlc::Hlc};
+//! # use signet_store::NodeId;
 //! let clock = Hlc::new(NodeId::default());
 //! let mut state = Record::new();
 //! let stamp = clock.now(1);
@@ -47,7 +48,7 @@ mod bytes;
 mod dots;
 mod record;
 
-pub use bytes::{MAX_ELEMENT_BYTES, MAX_MEMBER_BYTES, MAX_RECORD_BYTES, MAX_VALUE_BYTES};
+pub use bytes::{
+    MAX_ELEMENT_BYTES, MAX_MEMBER_BYTES, MAX_RECORD_BYTES, MAX_VALUE_BYTES, read_stamp, write_stamp,
+};
 pub use record::Record;
-
-pub(crate) use bytes::{read_stamp, write_stamp};

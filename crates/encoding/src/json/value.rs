@@ -1,6 +1,6 @@
 //! The small tree, for documents whose members are looked up rather than read once.
 
-use super::{JsonError, Number};
+use super::{error::JsonError, number::Number};
 use std::borrow::Cow;
 
 /// One JSON value.
@@ -106,8 +106,10 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The reader has seen that the name is new.
-    pub(crate) fn push_unique(&mut self, name: Cow<'a, str>, value: Value<'a>) {
+    /// Adds a member whose name is not there yet, as in [`Reader::object`](super::Reader::object),
+    /// which has seen that.
+    #[inline]
+    pub fn push_unique(&mut self, name: Cow<'a, str>, value: Value<'a>) {
         self.members.push((name, value));
     }
 
@@ -132,6 +134,7 @@ impl<'a> IntoIterator for Object<'a> {
 
 impl<'a> Value<'a> {
     /// The string.
+    #[inline]
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Value::String(value) => Some(value),
@@ -172,6 +175,7 @@ impl<'a> Value<'a> {
     }
 
     /// The elements of the array.
+    #[inline]
     pub fn as_array(&self) -> Option<&[Value<'a>]> {
         match self {
             Value::Array(elements) => Some(elements),
@@ -180,6 +184,7 @@ impl<'a> Value<'a> {
     }
 
     /// The object.
+    #[inline]
     pub fn as_object(&self) -> Option<&Object<'a>> {
         match self {
             Value::Object(object) => Some(object),

@@ -1,14 +1,20 @@
 //! The pull reader: a document is read in the order in which it stands, into whatever the schema
 //! wants.
 
-use super::{JsonError, Limits, MAX_DEPTH, Number, Object, Value, text};
+use super::{
+    error::JsonError,
+    limits::{Limits, MAX_DEPTH},
+    number::Number,
+    text,
+    value::{Object, Value},
+};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// Reads one document without building a tree.
 ///
 /// ```
-/// # use signet_jose::json::{JsonError, Limits, Reader};
+/// # use signet_encoding::json::{JsonError, Limits, Reader};
 /// let mut exp = None;
 /// let mut reader = Reader::new(br#"{"exp":1795000000.5,"x":[1,{}]}"#, &Limits::default())?;
 /// reader.object(|r, name| -> Result<(), JsonError> {
@@ -82,6 +88,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What the next value is. Reads white space only.
+    #[inline]
     pub fn kind(&mut self) -> Result<Kind, JsonError> {
         self.white_space();
         match self.byte() {
@@ -95,6 +102,7 @@ impl<'a> Reader<'a> {
         }
     }
 
+    #[inline]
     fn expect(&mut self, kind: Kind) -> Result<(), JsonError> {
         match self.kind()? == kind {
             true => Ok(()),
@@ -164,6 +172,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a string.
+    #[inline]
     pub fn string(&mut self) -> Result<Cow<'a, str>, JsonError> {
         self.expect(Kind::String)?;
         let (value, behind) = text::read(self.text, self.at + 1)?;
@@ -209,6 +218,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads an exact number: [`Number::as_u64`].
+    #[inline]
     pub fn u64(&mut self) -> Result<u64, JsonError> {
         self.number()?.as_u64().ok_or(JsonError::Type)
     }
@@ -219,6 +229,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads seconds since 1970: [`Number::as_numeric_date`].
+    #[inline]
     pub fn numeric_date(&mut self) -> Result<u64, JsonError> {
         self.number()?.as_numeric_date().ok_or(JsonError::Type)
     }
@@ -306,6 +317,7 @@ impl<'a> Reader<'a> {
         found
     }
 
+    #[inline]
     fn punctuation(&mut self, byte: u8) -> Result<(), JsonError> {
         match self.eat(byte) {
             true => Ok(()),
@@ -335,6 +347,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Behind an opening bracket.
+    #[inline]
     fn open(&mut self) -> Result<(), JsonError> {
         self.depth = self.depth.checked_sub(1).ok_or(JsonError::Limit)?;
         self.at += 1;
@@ -342,6 +355,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads `bracket` if it stands next, and leaves one level then.
+    #[inline]
     fn closes(&mut self, bracket: u8) -> bool {
         self.white_space();
         let closes = self.eat(bracket);
@@ -349,6 +363,7 @@ impl<'a> Reader<'a> {
         closes
     }
 
+    #[inline]
     fn count(&mut self) -> Result<(), JsonError> {
         self.members = self.members.checked_sub(1).ok_or(JsonError::Limit)?;
         Ok(())
@@ -412,21 +427,5 @@ impl<'a> Names<'a> {
             true => Ok(()),
             false => Err(JsonError::Duplicate),
         }
-    }
-}
-
-/// Reads a document whose top level is any value.
-pub fn parse<'a>(text: &'a [u8], limits: &Limits) -> Result<Value<'a>, JsonError> {
-    let mut reader = Reader::new(text, limits)?;
-    let value = reader.value()?;
-    reader.finish()?;
-    Ok(value)
-}
-
-/// As [`parse`]; the top level must be an object.
-pub fn parse_object<'a>(text: &'a [u8], limits: &Limits) -> Result<Object<'a>, JsonError> {
-    match parse(text, limits)? {
-        Value::Object(object) => Ok(object),
-        _ => Err(JsonError::Type),
     }
 }

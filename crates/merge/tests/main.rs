@@ -1,0 +1,2 @@
+//! What the crate promises, as tests.
+mod crdt;
