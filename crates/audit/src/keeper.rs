@@ -76,7 +76,7 @@ fn step_back() {
     // Linux gives each thread its own; elsewhere it would be the whole process that gives way.
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::setpriority_process(None, NICENESS) {
-        tracing::debug!(%error, "the audit trail's keeper has the priority of requests");
+        tracing::debug!(%error, "failed to lower the priority of the audit keeper");
     }
 }
 
@@ -85,14 +85,14 @@ impl Keeper {
     pub(crate) fn run(self) {
         step_back();
         if let Err(error) = remove_unfinished(&self.shared) {
-            tracing::warn!(%error, "unfinished files of the audit trail cannot be removed");
+            tracing::warn!(%error, "failed to remove unfinished audit files");
         }
         let mut failed = false;
         while !self.shared.closing.load(SeqCst) {
             match self.round() {
                 Ok(()) => failed = false,
                 Err(error) if !failed => {
-                    tracing::warn!(%error, "closed segments of the audit trail stay as they are");
+                    tracing::warn!(%error, "failed to compress or archive closed audit segments");
                     failed = true;
                 }
                 Err(_) => {}

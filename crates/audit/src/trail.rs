@@ -361,7 +361,7 @@ impl Audit {
         // The writer first: the keeper may wait for it.
         for handle in handles {
             if handle.join().is_err() {
-                tracing::error!("a thread of the audit trail ended in a panic");
+                tracing::error!("stopped an audit thread after a panic");
             }
         }
     }

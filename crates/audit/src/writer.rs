@@ -291,7 +291,7 @@ fn keep_cut(
         Err(error) if is_full(&error) => {
             tracing::warn!(
                 bytes = bytes.len(),
-                "unsigned bytes behind the audit trail are dropped: the disk is full"
+                "dropped unsigned bytes after the audit trail: disk full"
             );
             Ok(())
         }
@@ -430,7 +430,7 @@ impl Writer {
             Err(error @ StoreError::Unavailable(_))
                 if known > 0 && writer.shared.lock.get().is_some() =>
             {
-                tracing::warn!(%error, "the store is told later where the audit trail ends");
+                tracing::warn!(%error, "postponed recording the end of the audit trail in the store");
             }
             settled => settled?,
         }
@@ -497,7 +497,7 @@ impl Writer {
         let runtime = match runtime {
             Ok(runtime) => runtime,
             Err(error) => {
-                tracing::error!(%error, "the audit trail cannot be written");
+                tracing::error!(%error, "failed to write the audit trail");
                 self.shared.failing.store(true, SeqCst);
                 return;
             }
@@ -522,9 +522,9 @@ impl Writer {
             };
             match (&error, failed) {
                 (Some(error), false) => {
-                    tracing::error!(error, "the audit trail cannot be written; lines wait");
+                    tracing::error!(error, "failed to write the audit trail; records are queued");
                 }
-                (None, true) => tracing::info!("the audit trail is written again"),
+                (None, true) => tracing::info!("resumed writing the audit trail"),
                 _ => {}
             }
             failed = error.is_some();
@@ -640,7 +640,7 @@ impl Writer {
             && self.shared.pending.swap(false, SeqCst)
             && let Err(error) = self.collect_rows().await
         {
-            tracing::warn!(%error, "lines of changes cannot be read from the store; they wait there");
+            tracing::warn!(%error, "failed to read audit records of changes from the store; they are kept there");
             self.shared.pending.store(true, SeqCst);
         }
         let entries = self.waiting.make_contiguous();
@@ -689,7 +689,7 @@ impl Writer {
                 match outbox::read(&row) {
                     Ok(entry) => self.waiting.push_back((entry, Origin::Row(key))),
                     Err(reason) => {
-                        tracing::error!(%reason, "a line of a change cannot be read");
+                        tracing::error!(%reason, "failed to read the audit record of a change");
                         let gap = Event::new(Action::GAP, self.clock.now_ms())
                             .because("unreadable")
                             .counted(Some(1), 0);
@@ -805,7 +805,7 @@ impl Writer {
         for departure in self.departed.drain(..) {
             if let Err(error) = keeper::remove(&departure.path) {
                 let path = departure.path.display();
-                tracing::warn!(%error, %path, "a segment of the audit trail cannot be removed");
+                tracing::warn!(%error, %path, "failed to remove an audit segment");
             }
             // A keeper that has stopped waiting finds out for itself.
             let _ = departure.done.send(());

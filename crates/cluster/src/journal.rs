@@ -68,7 +68,7 @@ impl Journal {
             for (key, row) in rows {
                 match Signed::from_bytes(&row.value) {
                     Ok(signed) => batches.push(signed),
-                    Err(error) => tracing::error!(%error, "a batch in the journal is unreadable"),
+                    Err(error) => tracing::error!(%error, "failed to read a journal batch"),
                 }
                 after = Some(key);
             }

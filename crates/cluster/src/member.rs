@@ -523,7 +523,7 @@ impl Members {
         if let (Some(path), Some(bytes)) = (file.as_ref(), bytes)
             && let Err(error) = crate::file::replace(path, &bytes)
         {
-            tracing::error!(path = %path.display(), %error, "the members cannot be written");
+            tracing::error!(path = %path.display(), %error, "failed to write the members file");
         }
         drop(file);
         self.changed.send_modify(|n| *n += 1);
@@ -629,7 +629,7 @@ impl Believe for Members {
     fn believe(&self, origin: &NodeId, entries: &[Entry]) {
         for entry in entries.iter().filter(|entry| entry.kind == KIND) {
             if let Err(error) = Members::believe(self, entry) {
-                tracing::warn!(%origin, %error, "what is told of a member is not believed");
+                tracing::warn!(%origin, %error, "rejected a statement about a member");
             }
         }
     }

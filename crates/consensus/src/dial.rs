@@ -73,7 +73,7 @@ impl Dial {
             );
             let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
             if refused.as_ref() != Some(&said) {
-                tracing::error!("{said}");
+                tracing::error!(reason = %said, "refusing a member of another generation");
                 *refused = Some(said);
             }
         }

@@ -221,7 +221,7 @@ impl Node {
                 ..Config::default()
             };
             let config = Arc::new(config.validate().map_err(|error| {
-                tracing::error!(%error, "the times of the consensus do not fit together");
+                tracing::error!(%error, "rejected the consensus timing configuration");
                 ConsensusError::Settings
             })?);
             let log = Log::open(self.store.clone())?;
@@ -253,7 +253,7 @@ impl Node {
             });
             if let Some(why) = self.reads.outdated.get() {
                 // Beginning again would meet the same entry.
-                tracing::error!("{why}");
+                tracing::error!(reason = %why, "stopped the consensus: the log needs a newer program");
                 return;
             }
             raft = loop {
@@ -268,7 +268,7 @@ impl Node {
                 match self.build().await {
                     Ok(raft) => break raft,
                     Err(error) => {
-                        tracing::error!(%error, "the consensus cannot go on with this disk");
+                        tracing::error!(%error, "stopped the consensus: disk failure");
                     }
                 }
             };
@@ -293,7 +293,7 @@ impl Node {
                 )
             };
             if let Err(error) = running {
-                tracing::error!(%error, "the consensus has stopped");
+                tracing::error!(%error, "stopped the consensus");
                 return;
             }
             self.view.send_if_modified(|before| {
@@ -353,7 +353,7 @@ impl Node {
                     false
                 }
                 None => {
-                    tracing::warn!("no majority answers: this node stops speaking as the leader");
+                    tracing::warn!("stepped down as leader: no majority answers");
                     turn = Some(Moment::now() + silent_for);
                     true
                 }
@@ -481,9 +481,9 @@ impl Node {
         if !leads(raft) {
             return;
         }
-        tracing::warn!(heir, why, "the leader hands its place to another voter");
+        tracing::warn!(heir, why, "transferring leadership to another voter");
         if let Err(error) = raft.trigger().transfer_leader(heir).await {
-            tracing::debug!(%error, "the place could not be handed over");
+            tracing::debug!(%error, "failed to transfer leadership");
             return;
         }
         let mut view = self.view.subscribe();
@@ -534,7 +534,7 @@ impl Node {
         // It is tried again soon.
         let said = self.lead(Moment::now() + ATTEMPT, request).await;
         if let Err(error) = said {
-            tracing::debug!(%error, "which entries this node reads could not be told");
+            tracing::debug!(%error, "failed to report the entries that this node still reads");
         }
     }
 
@@ -583,14 +583,14 @@ impl Node {
         tracing::info!(
             ?voters,
             ?wanted,
-            "the voters of the replicated store change"
+            "changing the voters of the replicated store"
         );
         // Who votes no longer stays as one who forwards.
         let change = raft.change_membership(ChangeMembers::ReplaceAllVoters(wanted), true);
         match timeout(MEMBERS_WITHIN, change).await {
             Ok(Ok(_)) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "the voters could not be changed"),
-            Err(_) => tracing::warn!("the voters could not be changed in time"),
+            Ok(Err(error)) => tracing::warn!(%error, "failed to change the voters"),
+            Err(_) => tracing::warn!("failed to change the voters in time"),
         }
     }
 

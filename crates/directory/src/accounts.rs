@@ -107,7 +107,7 @@ impl Accounts {
                     person
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "what the directory said last goes on");
+                    tracing::warn!(%error, "failed to query the directory; using its last answer");
                     match known {
                         Some((_, person)) => person,
                         None => return Ok(Some(user)),
@@ -427,13 +427,13 @@ impl Accounts {
                 Ok(phc) => phc,
                 Err(PoolError::Busy) => return,
                 Err(error @ (PoolError::TooLong | PoolError::Parameters)) => {
-                    tracing::warn!(%error, user = %id, "a password could not be hashed at today's cost");
+                    tracing::warn!(%error, user = %id, "failed to rehash a password at the current cost");
                     return;
                 }
             };
             // Not done: it was changed meanwhile, and stays as it was changed.
             if let Err(error) = local.rehash(&id, &kept, &phc, now).await {
-                tracing::warn!(%error, user = %id, "a password's new hash could not be written");
+                tracing::warn!(%error, user = %id, "failed to store a rehashed password");
             }
         });
     }
@@ -604,7 +604,7 @@ impl Person {
     /// What is left of what a directory said: None where it names nobody.
     fn cleaned(mut self) -> Option<Person> {
         if self.id.is_empty() || folded_username(&self.username).is_err() {
-            tracing::warn!("a directory's person has no id, or a name that cannot be one");
+            tracing::warn!("ignored a directory entry: no id, or an invalid name");
             return None;
         }
         self.email = self.email.and_then(|email| folded_email(&email).ok());

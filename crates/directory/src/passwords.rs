@@ -137,7 +137,7 @@ impl PasswordPool {
                 .stack_size(512 * 1024)
                 .spawn(move || work(&lines));
             if let Err(error) = started {
-                tracing::error!(%error, "a password thread could not be started");
+                tracing::error!(%error, "failed to start a password thread");
             }
         }
         PasswordPool {

@@ -182,7 +182,7 @@ pub async fn arrived(
         Ok(_) => Ok(()),
         // The login goes on, and the next one keeps another.
         Err(UserError::Conflict) => {
-            tracing::warn!(provider = %provider.name, "a provider's refresh token was not kept: its link is written all the time");
+            tracing::warn!(provider = %provider.name, "failed to store a provider's refresh token: its link keeps changing");
             Ok(())
         }
         Err(error) => Err(error),
@@ -453,7 +453,7 @@ impl Exchange {
                 Ok(is_linked) => return Ok(is_linked && there),
                 // The old one may be good no more: what was given is worth some patience.
                 Err(error) if attempt < MAX_TRIES => {
-                    tracing::warn!(provider = %self.provider.name, %error, "a provider's refresh token could not be written yet");
+                    tracing::warn!(provider = %self.provider.name, %error, "failed to store a provider's refresh token; retrying");
                     sleep(LOOK_EVERY).await;
                 }
                 Err(error) => return Err(error.into()),

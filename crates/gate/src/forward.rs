@@ -256,7 +256,7 @@ fn caller(
     if gate.notices.unknown_caller.is_due(gate.clock.now()) {
         tracing::warn!(
             peer = %connection.peer,
-            "a caller of a forward-auth endpoint is not a proxy: it shows neither the secret nor a certificate of [proxy]"
+            "refused a forward-auth caller: neither the secret nor a certificate of [proxy]"
         );
     }
     None
@@ -294,7 +294,7 @@ async fn decide(
     );
     if unproven && !asked.by_proxy && gate.notices.unproven_request.is_due(gate.clock.now()) {
         tracing::warn!(
-            "a bound token is refused: what a proxy says about a request and its certificate is believed only with [proxy] in the configuration"
+            "refused a sender-constrained token: forwarded requests and certificates are trusted only with [proxy] in the configuration"
         );
     }
     let outcome = outcome.and_then(|verified| {
@@ -356,10 +356,7 @@ fn finish(
 /// minute.
 fn misconfigured(gate: &Gate, why: &str) -> Response {
     if gate.notices.misconfigured.is_due(gate.clock.now()) {
-        tracing::warn!(
-            why,
-            "a proxy's question cannot be answered: its configuration is at fault"
-        );
+        tracing::warn!(why, "failed to answer a proxy: misconfigured proxy");
     }
     response::text(
         StatusCode::INTERNAL_SERVER_ERROR,

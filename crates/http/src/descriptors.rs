@@ -21,7 +21,7 @@ pub fn raise() -> Option<u64> {
     match setrlimit(Resource::Nofile, wanted) {
         Ok(()) => maximum,
         Err(error) => {
-            tracing::warn!(%error, "the limit of open files cannot be raised");
+            tracing::warn!(%error, "failed to raise the limit of open files");
             current
         }
     }
@@ -44,14 +44,14 @@ pub fn fit(limits: Limits, descriptors: Option<u64>) -> Limits {
         tracing::debug!(
             descriptors,
             connections = room,
-            "as many connections as the process may open files (RLIMIT_NOFILE)"
+            "limited connections to the open-file limit (RLIMIT_NOFILE)"
         );
     } else {
         tracing::warn!(
             descriptors,
             configured = limits.connections,
             connections = room,
-            "fewer connections than configured: the process may not open more files (RLIMIT_NOFILE, systemd's LimitNOFILE)"
+            "reduced the connection limit below the configured one: open-file limit (RLIMIT_NOFILE, systemd's LimitNOFILE)"
         );
     }
     // One address may not take what is left alone.

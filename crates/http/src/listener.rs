@@ -218,7 +218,7 @@ async fn accept<S: Serves>(
     let listener = match tokio::net::TcpListener::from_std(socket.listener) {
         Ok(listener) => listener,
         Err(error) => {
-            tracing::error!(%error, "a listening socket cannot be used");
+            tracing::error!(%error, "failed to use a listening socket");
             return;
         }
     };
@@ -248,7 +248,7 @@ async fn accept<S: Serves>(
             Err(error) => {
                 // Out of descriptors, or the peer is gone already: neither may end the loop, nor
                 // spin it.
-                tracing::warn!(%error, "accept failed");
+                tracing::warn!(%error, "failed to accept a connection");
                 tokio::time::sleep(Duration::from_millis(20)).await;
                 continue;
             }
@@ -465,7 +465,7 @@ async fn answer<S: Serves>(
 /// The answer where the handler panicked.
 fn panicked<S: Serves>(service: &S, connection: &Connection, method: &http::Method) -> Response {
     service.connections().panicked.fetch_add(1, Relaxed);
-    tracing::error!(%method, peer = %connection.peer, "a handler panicked");
+    tracing::error!(%method, peer = %connection.peer, "caught a panic in a handler");
     let mut response = response::text(StatusCode::INTERNAL_SERVER_ERROR, "internal server error\n");
     let no_store = HeaderValue::from_static("no-store");
     response

@@ -223,7 +223,7 @@ fn certified_key(
         // RFC 5280 section 4.2.1.9; `openssl req -x509` makes such a one unless an option forbids
         // it.
         tracing::warn!(
-            "the certificate of this listener is that of an authority (CA:TRUE): strict clients, the command line and gates among them, refuse it; make one with basicConstraints=critical,CA:FALSE"
+            "loaded a CA certificate (CA:TRUE) for a listener: strict clients, the command line and gates included, refuse it; issue one with basicConstraints=critical,CA:FALSE"
         );
     }
     let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| TlsError::Key)?;

@@ -323,7 +323,7 @@ async fn use_up(visit: &BrowserRequest, link: &Link, phc: &str) -> Result<bool, 
     if changed.await?.is_none() {
         return Ok(false);
     }
-    tracing::info!(target: "signet::login", user = %link.user_id, "password recovered by mail");
+    tracing::info!(target: "signet::login", user = %link.user_id, "recovered a password by mail");
     Ok(true)
 }
 

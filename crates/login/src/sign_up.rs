@@ -335,7 +335,7 @@ async fn try_accept(visit: &BrowserRequest, link: &Link, form: &Params) -> Resul
     let event = event.operation("account");
     match realm.audit().act(event, create(visit, new), code).await {
         Ok(user) => {
-            tracing::info!(target: "signet::login", user = %user.id, "an account was made by its person");
+            tracing::info!(target: "signet::login", user = %user.id, "created an account by sign-up");
             Ok(())
         }
         // The address has an account: a link makes one.

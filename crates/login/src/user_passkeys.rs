@@ -90,7 +90,7 @@ pub(crate) async fn add(
         .and_then(|answer| register(&party, challenge.as_bytes(), must, &answer));
     let made = made.map_err(|error| {
         let request_id = &visit.context.request_id;
-        tracing::info!(target: "signet::login", %error, %request_id, "a new passkey was refused");
+        tracing::info!(target: "signet::login", %error, %request_id, "refused a new passkey");
         Failure::Invalid(REFUSED)
     })?;
     let allowed = &settings.passkeys.allowed_aaguids;

@@ -173,7 +173,7 @@ impl Mailer {
                 tokio::spawn(async move {
                     let _permit = permit;
                     if let Err(error) = smtp.send(message).await {
-                        tracing::error!(%error, "a message could not be handed to the SMTP server");
+                        tracing::error!(%error, "failed to hand a message to the SMTP server");
                     }
                 });
                 Ok(())

@@ -226,7 +226,7 @@ impl Realm {
         let url = match mailed_link::url(self, PATH, PURPOSE, &link) {
             Ok(url) => url,
             Err(error) => {
-                tracing::error!(%error, "a link could not be sealed");
+                tracing::error!(%error, "failed to seal a mailed link");
                 return false;
             }
         };

@@ -34,7 +34,7 @@ pub async fn hand_over(
         Err(_) => event.refused("temporarily_unavailable"),
     });
     if let Err(error) = sent {
-        tracing::error!(%error, what, "a mail could not be handed over");
+        tracing::error!(%error, what, "failed to send a mail");
         return false;
     }
     true

@@ -73,9 +73,9 @@ pub async fn deliver(realm: Arc<Realm>) {
         let round = sender.round(&realm).await;
         match (&round, failing) {
             (Err(error), false) => {
-                tracing::warn!(%error, "the outbox of logouts cannot be read; it will be tried again");
+                tracing::warn!(%error, "failed to read the outbox; retrying");
             }
-            (Ok(_), true) => tracing::info!("the outbox of logouts is being read again"),
+            (Ok(_), true) => tracing::info!("resumed reading the outbox"),
             (Err(_), true) | (Ok(_), false) => {}
         }
         failing = round.is_err();
@@ -210,7 +210,7 @@ impl Sender {
             tokio::spawn(async move {
                 let done = one(&realm, claimed, &client, &at_once).await;
                 if let Err(error) = done {
-                    tracing::warn!(%error, "the outcome of a logout could not be written; it is sent again");
+                    tracing::warn!(%error, "failed to record a logout delivery; resending");
                 }
                 if client.held.fetch_sub(1, Relaxed) == MAX_HELD_PER_CLIENT / 2 {
                     freed.notify_one();
@@ -297,7 +297,7 @@ async fn one(
     };
     if let Err(why) = &outcome {
         let client_id = &claimed.notice.client_id;
-        tracing::info!(client_id, why, "a client could not be told of a logout");
+        tracing::info!(client_id, why, "failed to deliver a logout notice");
     }
     claimed.sent(store, outcome, hopeless, realm.now()).await?;
     Ok(())

@@ -120,7 +120,10 @@ pub async fn rotate(
         // Who misses it now opens everything, and hears which key seals with the next change.
         let missed = nodes.share(announced).await;
         if !missed.is_empty() {
-            tracing::warn!(?missed, "nodes go on sealing with the key before");
+            tracing::warn!(
+                ?missed,
+                "failed to notify all nodes of the new sealing key; they still use the previous one"
+            );
         }
     }
     let signing_keys = keys

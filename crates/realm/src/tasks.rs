@@ -28,7 +28,7 @@ pub async fn sweep(realm: Arc<Realm>, every: Duration) {
                 let kept = match Kept::load(&*realm.store, realm.now()).await {
                     Ok(kept) => kept,
                     Err(error) => {
-                        tracing::warn!(%error, "the sweep failed; it will be tried again");
+                        tracing::warn!(%error, "failed to sweep expired rows; retrying");
                         continue;
                     }
                 };
@@ -44,7 +44,7 @@ pub async fn sweep(realm: Arc<Realm>, every: Duration) {
             realm.host.metrics.clock_steps.fetch_add(1, Relaxed);
             tracing::error!(
                 seconds,
-                "the clock stepped: for an hour nothing that was spent or revoked is forgotten"
+                "detected a clock step: keeping consumed and revoked entries for an hour"
             );
         }
         if watch.may_remove(monotonic) {
@@ -63,12 +63,12 @@ pub async fn sweep_once(realm: &Realm) {
     };
     // First said, then done: after a crash, too, the server's time is not before what was removed.
     if let Err(error) = kept.save(&*realm.store, now).await {
-        tracing::warn!(%error, "the sweep failed; it will be tried again");
+        tracing::warn!(%error, "failed to sweep expired rows; retrying");
         return;
     }
     realm.host.clock.raise(removed_to);
     if let Err(error) = realm.remove_unused_clients(realm.now()).await {
-        tracing::warn!(%error, "clients that were never used could not be removed; it will be tried again");
+        tracing::warn!(%error, "failed to remove unused clients; retrying");
     }
     realm.revocations.sweep(removed_to);
     realm.sweep_replica();
@@ -77,7 +77,7 @@ pub async fn sweep_once(realm: &Realm) {
             Ok(removed) if removed == SWEEP_STEP => tokio::task::yield_now().await,
             Ok(_) => return,
             Err(error) => {
-                tracing::warn!(%error, "the sweep failed; it will be tried again");
+                tracing::warn!(%error, "failed to sweep expired rows; retrying");
                 return;
             }
         }
@@ -93,9 +93,9 @@ pub async fn follow_nodes(realm: Arc<Realm>) {
         let followed = realm.catch_up().await;
         match (&followed, failing) {
             (Err(error), false) => {
-                tracing::warn!(%error, "what other nodes wrote could not be read; it will be tried again");
+                tracing::warn!(%error, "failed to read the change log; retrying");
             }
-            (Ok(()), true) => tracing::info!("what other nodes wrote is being read again"),
+            (Ok(()), true) => tracing::info!("resumed reading the change log"),
             (Err(_), true) | (Ok(()), false) => {}
         }
         failing = followed.is_err();
@@ -114,7 +114,7 @@ pub async fn follow_the_time(host: Arc<Host>) {
         if is_far && !said {
             tracing::error!(
                 ahead_ms,
-                "this node's clock is far from that of the majority of the nodes: set it"
+                "detected a wrong clock on this node: it is far from that of the majority; set it"
             );
         }
         said = is_far;

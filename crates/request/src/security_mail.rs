@@ -180,7 +180,7 @@ pub async fn tell_of_new_device(visit: &BrowserRequest, user: &User) {
     match session::list(store, &user.id, now).await {
         Ok(sessions) if sessions.len() > 1 => send(visit, user, SecurityEvent::NewDevice).await,
         Ok(_) => {}
-        Err(error) => tracing::error!(%error, "a person could not be told of a new browser"),
+        Err(error) => tracing::error!(%error, "failed to notify a person of a new browser"),
     }
 }
 

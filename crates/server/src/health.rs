@@ -66,7 +66,7 @@ async fn ready(context: Context) -> Response {
             Some(reason) => unavailable(&now, reason),
         },
         Err(error) => {
-            tracing::error!(%error, "the store is not ready");
+            tracing::error!(%error, "failed the readiness check of the store");
             let reason = now.not_ready.as_deref().unwrap_or("store unavailable");
             unavailable(&now, reason)
         }

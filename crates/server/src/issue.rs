@@ -54,7 +54,7 @@ pub async fn person(context: &Context, issue: &mut Issue) -> Result<Option<User>
         )
         .with_hint("the user is gone")),
         Err(error) => {
-            tracing::error!(request_id = %context.request_id, %error, "the directory failed");
+            tracing::error!(request_id = %context.request_id, %error, "failed to query the directory");
             Err(OAuthError::new(
                 ErrorCode::TemporarilyUnavailable,
                 "temporarily unavailable, try again later",
@@ -195,6 +195,6 @@ pub fn sign(
 }
 
 fn failed(hint: &str) -> OAuthError {
-    tracing::error!("{hint}");
+    tracing::error!(reason = hint, "failed to issue a token");
     OAuthError::new(ErrorCode::ServerError, "the token could not be made").with_hint(hint)
 }

@@ -90,11 +90,7 @@ impl LogBudget {
         loop {
             tokio::time::sleep(TELL_EVERY).await;
             for (place, lines) in self.take() {
-                tracing::warn!(
-                    place,
-                    lines,
-                    "log lines were left out: more than log.per_second"
-                );
+                tracing::warn!(place, lines, "dropped log lines over log.per_second");
             }
         }
     }

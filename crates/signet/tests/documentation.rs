@@ -8,7 +8,9 @@ fn root() -> PathBuf {
 }
 
 /// The server's crates, from the sockets down; each limit is named by its crate.
-const CRATES: [&str; 21] = [
+const CRATES: [&str; 23] = [
+    "encoding",
+    "merge",
     "scim",
     "realm",
     "request",
@@ -229,3 +231,70 @@ fn the_readme_leads_to_what_an_application_needs() {
         assert!(page.contains(target), "{target}");
     }
 }
+
+/// The literals of strings in `text`, in order.
+fn literals(text: &str) -> Vec<&str> {
+    let (mut found, mut rest) = (Vec::new(), text);
+    while let Some((_, behind)) = rest.split_once('"') {
+        let mut escaped = false;
+        let end = behind.find(|c| {
+            let closes = c == '"' && !escaped;
+            escaped = c == '\\' && !escaped;
+            closes
+        });
+        let Some(end) = end else { break };
+        found.push(&behind[..end]);
+        rest = &behind[end + 1..];
+    }
+    found
+}
+
+/// An operator searches the log by its messages: each is constant, begins with what happened, and
+/// has its nouns in fields.
+#[test]
+fn log_messages_are_constant_and_begin_with_a_verb() {
+    let mut files = Vec::new();
+    sources(&root().join("crates"), &mut files);
+    let mut found = 0;
+    for file in files {
+        if file.components().any(|part| part.as_os_str() == "tests") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&file).unwrap();
+        let code = text.split("\n#[cfg(test)]").next().unwrap();
+        for level in ["debug", "info", "warn", "error"] {
+            for call in code.split(&format!("tracing::{level}!(")).skip(1) {
+                // A statement, or an arm of a match.
+                let ends = [call.find(");"), call.find("),\n")].into_iter().flatten();
+                let call = &call[..ends.min().unwrap_or(call.len())];
+                let Some(message) = literals(call).pop() else {
+                    continue;
+                };
+                found += 1;
+                let first = message.split(' ').next().unwrap();
+                let is_verb = first.trim_end_matches(':').ends_with("ed")
+                    || first.trim_end_matches(':').ends_with("ing")
+                    || VERBS.contains(&first);
+                assert!(
+                    is_verb && !message.contains('{'),
+                    "{}: \"{message}\"",
+                    file.display()
+                );
+            }
+        }
+    }
+    assert!(found > 150, "{found} messages were read");
+}
+
+/// Those that end in neither "ed" nor "ing".
+const VERBS: [&str; 9] = [
+    "bound",
+    "lost",
+    "withdrew",
+    "caught",
+    "began",
+    "answering",
+    "ready",
+    "administration",
+    "logged",
+];

@@ -232,9 +232,7 @@ async fn sighup_reloads_clients_and_lifetimes_without_dropping_a_request() {
 
     write("two", "7m");
     server.signal("HUP");
-    server.wait_for(|| {
-        text(&std::fs::read(&log).unwrap()).contains("the configuration was read again")
-    });
+    server.wait_for(|| text(&std::fs::read(&log).unwrap()).contains("reloaded the configuration"));
     assert_eq!(body(&token("two").await)["expires_in"], 420);
     assert_eq!(token("one").await.status, StatusCode::UNAUTHORIZED);
 
@@ -288,9 +286,7 @@ async fn a_file_that_names_the_command_lines_client_neither_replaces_nor_drops_i
 
     write("app");
     server.signal("HUP");
-    server.wait_for(|| {
-        text(&std::fs::read(&log).unwrap()).contains("the configuration was read again")
-    });
+    server.wait_for(|| text(&std::fs::read(&log).unwrap()).contains("reloaded the configuration"));
     assert_eq!(log_in().await, "access_denied");
     server.signal("TERM");
     assert_eq!(server.end(), Some(0));
@@ -389,9 +385,7 @@ async fn sighup_puts_another_certificate_in_place() {
     let second = certify();
     assert!(second.get(&url, &[]).await.is_err(), "not yet");
     server.signal("HUP");
-    server.wait_for(|| {
-        text(&std::fs::read(&log).unwrap()).contains("the configuration was read again")
-    });
+    server.wait_for(|| text(&std::fs::read(&log).unwrap()).contains("reloaded the configuration"));
     assert_eq!(second.get(&url, &[]).await.unwrap().status, StatusCode::OK);
     // Who was here before resumes its session, and need not see a certificate again.
 }
@@ -723,9 +717,7 @@ async fn declared_providers_and_a_clients_brand_are_on_its_login_page_from_the_s
 
     write("Head office");
     server.signal("HUP");
-    server.wait_for(|| {
-        text(&std::fs::read(&log).unwrap()).contains("the configuration was read again")
-    });
+    server.wait_for(|| text(&std::fs::read(&log).unwrap()).contains("reloaded the configuration"));
     let shown = page(&login).await;
     assert!(
         shown.contains("Head office") && !shown.contains("Corporate account"),

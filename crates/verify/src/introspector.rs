@@ -164,7 +164,7 @@ impl Introspector {
                 self.found.store(None);
                 let before = self.failure_slot().replace(error.clone());
                 if before.is_none() {
-                    tracing::warn!(issuer = self.issuer, error, "tokens cannot be introspected");
+                    tracing::warn!(issuer = self.issuer, error, "failed to introspect tokens");
                 }
                 Err(Refusal::IntrospectionUnavailable)
             }

@@ -349,7 +349,7 @@ impl IssuerState {
             tracing::warn!(
                 issuer = self.issuer.name,
                 verifying_key_sha256 = sha256,
-                "a zero-knowledge key is not used: nobody here has pinned its proof system's verifying key"
+                "skipped a zero-knowledge key: the verifying key of its proof system is not pinned"
             );
         }
         self.compact.store(keys.map(std::sync::Arc::new));

@@ -226,7 +226,7 @@ fn failed(issuer: &IssuerState, failure: Failure, now: u64) -> u32 {
             issuer = issuer.issuer.name,
             error = text,
             arrived,
-            "keys could not be fetched"
+            "failed to fetch keys"
         );
     }
     failures
@@ -307,7 +307,7 @@ fn install(issuer: &IssuerState, published: &Published, now: u64) {
     if had_keys && published.set.keys.is_empty() {
         tracing::warn!(
             issuer = issuer.issuer.name,
-            "the issuer publishes no usable key: all its keys are withdrawn"
+            "withdrew all keys of an issuer: it publishes no usable key"
         );
     }
     if !issuer.is_news(&published.left_out) {
@@ -319,7 +319,7 @@ fn install(issuer: &IssuerState, published: &Published, now: u64) {
             issuer = issuer.issuer.name,
             usable = published.set.keys.len(),
             left_out = left_out.join("; "),
-            "entries of the issuer's key set are not used"
+            "skipped entries of the issuer's key set"
         );
     }
 }

@@ -79,11 +79,7 @@ impl RevocationReader {
                 pause = FIRST_PAUSE;
             }
             if synced || pause == FIRST_PAUSE {
-                tracing::warn!(
-                    issuer = self.issuer,
-                    error,
-                    "the stream of revocations is lost"
-                );
+                tracing::warn!(issuer = self.issuer, error, "lost the revocation stream");
             }
             self.revocations.lost(error);
             let jitter = 0.9 + 0.2 * f64::from(signet_crypto::random::below(1000)) / 1000.0;
@@ -156,7 +152,7 @@ impl RevocationReader {
                 form: Some(form.into()),
             };
             if let Err(error) = answers.send(&outgoing).await {
-                tracing::warn!(url, %error, "revocations could not be acknowledged");
+                tracing::warn!(url, %error, "failed to acknowledge revocations");
             }
         });
     }
@@ -218,7 +214,7 @@ fn keep_open(url: &str, answers: &Arc<Kept>) {
     let (url, answers) = (url.to_owned(), Arc::clone(answers));
     tokio::spawn(async move {
         if let Err(error) = answers.open().await {
-            tracing::debug!(url, %error, "the connection for acknowledgements cannot be made");
+            tracing::debug!(url, %error, "failed to connect for acknowledgements");
         }
     });
 }

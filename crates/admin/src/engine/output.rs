@@ -25,7 +25,7 @@ impl Reply {
 
     fn json<T: Serialize>(value: &T) -> Result<Reply, Problem> {
         let body = serde_json::to_vec(value).map_err(|error| {
-            tracing::error!(%error, "an answer of the admin API could not be written");
+            tracing::error!(%error, "failed to write an admin API response");
             Problem::unavailable()
         })?;
         Ok(Reply::encoded(body))

@@ -187,7 +187,7 @@ impl From<OAuthError> for Problem {
 
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Problem {
-        tracing::error!(%error, "the store failed an administrator");
+        tracing::error!(%error, "failed to read or write the store for the admin API");
         Problem::unavailable()
     }
 }
@@ -220,7 +220,7 @@ impl From<UserError> for Problem {
             }
             UserError::Store(error) => error.into(),
             UserError::Directory(error) => {
-                tracing::error!(%error, "a directory failed an administrator");
+                tracing::error!(%error, "failed to query the directory for the admin API");
                 Problem::unavailable()
             }
             UserError::Username

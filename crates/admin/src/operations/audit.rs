@@ -177,11 +177,11 @@ async fn on_disk<T: Send + 'static>(
             Err(Problem::not_found())
         }
         Ok(Err(ReadError::Io(error))) => {
-            tracing::error!(%error, "the audit trail cannot be read");
+            tracing::error!(%error, "failed to read the audit trail");
             Err(Problem::unavailable())
         }
         Ok(Err(error)) => {
-            tracing::error!(%error, "the audit trail does not verify");
+            tracing::error!(%error, "failed to verify the audit trail");
             Err(Problem::conflict(
                 "audit_broken",
                 "the audit trail is not what was written: signet audit verify says where",

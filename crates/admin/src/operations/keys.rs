@@ -43,7 +43,7 @@ pub(crate) const OPERATIONS: &[&dyn Row] = &[
 
 async fn list(realm: Arc<Realm>, (): ()) -> Result<Json<List<KeyDocument>>, Problem> {
     realm.learn_keys().await.map_err(|error| {
-        tracing::error!(%error, "the signing keys could not be read");
+        tracing::error!(%error, "failed to read the signing keys");
         Problem::unavailable()
     })?;
     let keys = realm.signing_keys.list().await;
@@ -84,7 +84,7 @@ async fn rotate(
     rotated.map_err(|error| match error {
         KeysError::NoSuchAlgorithm => Problem::invalid("there is no signing key for this alg"),
         other => {
-            tracing::error!(error = %other, "the signing keys could not be rotated");
+            tracing::error!(error = %other, "failed to rotate the signing keys");
             Problem::unavailable()
         }
     })?;
@@ -100,7 +100,7 @@ async fn rotate_sealing(realm: Arc<Realm>, (): ()) -> Result<Json<SealingRotatio
     let done = rotate_sealing_key(&realm, file, keys)
         .await
         .map_err(|error| {
-            tracing::error!(%error, "the sealing key could not be rotated to the end");
+            tracing::error!(%error, "failed to complete the sealing key rotation");
             Problem::unavailable()
         })?;
     Ok(Json(SealingRotation {

@@ -94,7 +94,7 @@ impl From<NodesError> for Problem {
             NodesError::NotFound => Problem::not_found(),
             NodesError::NotPossible(why) => Problem::new(StatusCode::CONFLICT, "not_possible", why),
             NodesError::Unavailable(why) => {
-                tracing::warn!(why, "the nodes could not be changed");
+                tracing::warn!(why, "failed to change the members");
                 Problem::new(
                     StatusCode::SERVICE_UNAVAILABLE,
                     "temporarily_unavailable",

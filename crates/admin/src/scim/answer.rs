@@ -198,7 +198,7 @@ impl From<Error> for Refusal {
 
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Refusal {
-        tracing::error!(%error, "the store failed");
+        tracing::error!(%error, "failed to read or write the store for SCIM");
         Refusal::plain(503, "temporarily unavailable, try again later")
     }
 }

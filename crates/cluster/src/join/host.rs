@@ -120,7 +120,9 @@ impl Host {
         for (fingerprint, known) in rows::identities(store, now).await? {
             match parts.members.merge(fingerprint, known.clone()) {
                 Ok(new) => changed += usize::from(new),
-                Err(error) => tracing::warn!(?fingerprint, %error, "a member in the store"),
+                Err(error) => {
+                    tracing::warn!(?fingerprint, %error, "failed to read a member in the store")
+                }
             }
             found.insert(fingerprint, known);
         }
@@ -283,7 +285,7 @@ impl Host {
         let parts = &self.parts;
         let (store, now) = (parts.store.as_ref(), self.now());
         let unavailable = |error: StoreError| {
-            tracing::warn!(%error, "a newcomer could not be let in");
+            tracing::warn!(%error, "failed to admit a joining node");
             Refusal::Unavailable("the cluster's store is not available".to_owned())
         };
         if parts.members.find(&parts.node).is_none() {
@@ -346,10 +348,10 @@ impl Host {
             return package.and(Err(Refusal::Used));
         }
         let package = package?;
-        tracing::info!(node = %member.node, ?fingerprint, "a node joined");
+        tracing::info!(node = %member.node, ?fingerprint, "admitted a joining node");
         let told = self.publish(fingerprint, known);
         if let Ok(Err(error)) = timeout(TELLING, told).await {
-            tracing::error!(%error, "a node that joined cannot be told of");
+            tracing::error!(%error, "failed to announce a joined node");
         }
         Ok(self.answer(cluster, &member, package))
     }
@@ -454,7 +456,7 @@ impl Door for Host {
             match row {
                 Ok(row) => row.is_some(),
                 Err(error) => {
-                    tracing::warn!(%error, "an invitation cannot be looked up");
+                    tracing::warn!(%error, "failed to look up an invitation");
                     false
                 }
             }
@@ -475,7 +477,7 @@ impl Door for Host {
                 None => Err(Refusal::Unknown),
             };
             let answer = answer.unwrap_or_else(|refusal| {
-                tracing::info!(?refusal, "a node was not let in");
+                tracing::info!(?refusal, "refused a joining node");
                 Answer::Refused(refusal)
             });
             answer.to_bytes()

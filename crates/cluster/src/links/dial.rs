@@ -122,7 +122,7 @@ async fn keep(shared: Arc<Shared>, around: Arc<Around>, member: Arc<Member>) {
             }
         }
         if let Some((address, error)) = failed {
-            tracing::debug!(node = %member.node, address, %error, "cannot connect");
+            tracing::debug!(node = %member.node, address, %error, "failed to connect");
         }
         // A connection that stood for a while was a good one.
         backoff = if begun.elapsed() > options.backoff_max {

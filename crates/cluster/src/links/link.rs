@@ -455,7 +455,7 @@ impl Link {
         let (id, service) = (head.id, head.service);
         let answer = move |link: &Link, kind: u8, body: &[u8]| {
             if !link.push(channel, message(kind, id, service, 0, body)) {
-                tracing::debug!(node = %link.node, service, "the peer does not take its answers");
+                tracing::debug!(node = %link.node, service, "closed a service: the peer does not read its responses");
             }
         };
         let Some(handler) = around.services.find(service) else {

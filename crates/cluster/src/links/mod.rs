@@ -533,7 +533,7 @@ impl Shared {
         drop(standing);
         match &ended {
             Ended::Frame(_) | Ended::Message(_) => {
-                tracing::warn!(node = %link.node, reason = %ended, "a member was disconnected");
+                tracing::warn!(node = %link.node, reason = %ended, "disconnected a member");
             }
             Ended::Closed
             | Ended::Io(_)
@@ -544,7 +544,7 @@ impl Shared {
             | Ended::NoGreeting
             | Ended::NoProtocol
             | Ended::OtherName(_) => {
-                tracing::info!(node = %link.node, reason = %ended, "a connection ended");
+                tracing::info!(node = %link.node, reason = %ended, "closed a connection");
             }
         }
         Ok(())
@@ -605,20 +605,20 @@ async fn accept(
             Ok(accepted) => accepted,
             Err(error) => {
                 // Out of file descriptors, say: trying again at once would spin.
-                tracing::warn!(%error, "a connection could not be accepted");
+                tracing::warn!(%error, "failed to accept a connection");
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 continue;
             }
         };
         let Some(handshake) = Handshake::begin(&shared, from.ip()) else {
-            tracing::debug!(%from, "too many handshakes in progress");
+            tracing::debug!(%from, "refused a connection: too many handshakes in progress");
             continue;
         };
         let (shared, around) = (shared.clone(), around.clone());
         let (config, door) = (config.clone(), door.clone());
         tokio::spawn(async move {
             if let Err(error) = arrived(&shared, &around, stream, handshake, config, door).await {
-                tracing::debug!(%from, %error, "a connection was refused");
+                tracing::debug!(%from, %error, "refused a connection");
             }
         });
     }

@@ -329,7 +329,7 @@ impl Shared {
         let mut wishes = Wishes::default();
         if let Err(error) = what(&mut state.foca, &mut wishes) {
             // Of late answers, say, that nobody waits for any more.
-            tracing::debug!(%error, "failure detection");
+            tracing::debug!(%error, "failed to detect failures");
         }
         let now = Instant::now();
         for (timer, after) in wishes.later {

@@ -27,7 +27,7 @@ impl Believe for Routed {
             } else if entry.kind == KIND
                 && let Err(error) = self.members.believe(entry)
             {
-                tracing::warn!(%origin, %error, "what was told of a member is not acceptable");
+                tracing::warn!(%origin, %error, "rejected an invalid statement about a member");
             }
         }
         if !above.is_empty() {

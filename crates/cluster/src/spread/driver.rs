@@ -318,7 +318,7 @@ impl Shared {
                     Ok(()) | Err(NotSent::NotConnected) => {}
                     Err(NotSent::Full) => slow.push(to),
                     Err(NotSent::TooLong) => {
-                        tracing::error!(peer = %to, "a frame of the gossip is too long");
+                        tracing::error!(peer = %to, "dropped a gossip frame: too long");
                     }
                 }
             }
@@ -407,7 +407,7 @@ impl Shared {
             Job::Sign(batch) => {
                 let signed = Signed::sign(batch, &*self.keys);
                 if let Err(error) = &signed {
-                    tracing::error!(%error, "a batch cannot be signed");
+                    tracing::error!(%error, "failed to sign a gossip batch");
                 }
                 self.act_and_leave(&mut take, |engine, now| engine.signed(signed.ok(), now));
             }
@@ -420,7 +420,7 @@ impl Shared {
         let verdict = signed.verify(&*self.keys);
         let id = &signed.batch().id;
         if verdict == Verdict::Forged {
-            tracing::warn!(origin = %id.stream.origin, "a signature does not hold");
+            tracing::warn!(origin = %id.stream.origin, "rejected a gossip batch: invalid signature");
         }
         self.act_and_leave(take, |engine, now| engine.verified(id, verdict, now));
     }
@@ -453,7 +453,7 @@ impl Shared {
                         epochs = self.hlc.epochs();
                         tracing::error!(
                             epochs,
-                            "the hybrid clock was more than ten minutes ahead of the wall clock and begins a new epoch: the wall clock was wrong, or is"
+                            "began a new epoch of the hybrid clock: it was more than ten minutes ahead of the wall clock"
                         );
                     }
                 }
@@ -511,7 +511,7 @@ impl Shared {
         // A batch is forgotten only after it was kept: the deletions come last.
         if !keep.is_empty() {
             while let Err(error) = journal.keep(&keep).await {
-                tracing::warn!(%error, "what other nodes told cannot be written");
+                tracing::warn!(%error, "failed to write received gossip to the journal");
                 if self.stopped.load(Ordering::SeqCst) {
                     return;
                 }
@@ -524,7 +524,7 @@ impl Shared {
             && let Err(error) = journal.forget(&forget).await
         {
             // They are read again at the next start, and forgotten again.
-            tracing::warn!(%error, "what is not needed any more cannot be deleted");
+            tracing::warn!(%error, "failed to delete obsolete journal entries");
         }
     }
 }
@@ -595,7 +595,7 @@ impl Hear for Spread {
             self.shared.verify(&signed, &mut |job| Some(job));
         }
         if let Err(error) = heard {
-            tracing::warn!(peer = %from, %error, "a frame of the gossip cannot be read");
+            tracing::warn!(peer = %from, %error, "failed to parse a gossip frame");
         }
     }
 }

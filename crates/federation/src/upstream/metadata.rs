@@ -72,7 +72,7 @@ impl Asking<'_> {
         match self.fetch_metadata().await {
             Ok(metadata) => Ok(metadata),
             Err(error) => {
-                tracing::warn!(%error, provider = %self.provider.name, "what the provider said before goes on");
+                tracing::warn!(%error, provider = %self.provider.name, "failed to fetch provider metadata; using the previous metadata");
                 Ok(kept.metadata.clone())
             }
         }

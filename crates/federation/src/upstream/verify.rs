@@ -112,7 +112,7 @@ impl Asking<'_> {
                     let unreadable = &kept.unreadable_since;
                     let _ = unreadable.compare_exchange(0, now, Relaxed, Relaxed);
                 }
-                tracing::warn!(%error, provider = %provider.name, "the keys that the provider had are still used");
+                tracing::warn!(%error, provider = %provider.name, "failed to fetch provider keys; using the previous keys");
                 Ok(kept)
             }
             (Err(error), None) => Err(error),

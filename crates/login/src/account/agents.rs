@@ -192,7 +192,7 @@ async fn try_bind(
         security_mail::send(visit, user, SecurityEvent::AgentBound).await;
     }
     realm.end_compromised(&document).await?;
-    tracing::info!(target: "signet::agents", user = %user.id, agent = %id, "an identity was bound");
+    tracing::info!(target: "signet::agents", user = %user.id, agent = %id, "bound an agent identity");
     Ok("agents-bound")
 }
 

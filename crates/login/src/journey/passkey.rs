@@ -128,7 +128,7 @@ async fn verify(attempt: &Attempt<'_>) -> Result<Verdict, StoreError> {
         return Ok(Verdict::Wrong);
     }
     let refused = |reason: &dyn std::fmt::Display| {
-        tracing::info!(target: "signet::login", %reason, request_id = %context.request_id, "a passkey was refused");
+        tracing::info!(target: "signet::login", %reason, request_id = %context.request_id, "refused a passkey");
         Ok(Verdict::Wrong)
     };
     let answer = match Assertion::parse(attempt.form.get("passkey").unwrap_or("")) {

@@ -181,7 +181,7 @@ fn open(row: &AppRow, keyring: &Keyring, user_id: &str, id: &str) -> Option<Totp
     match opened {
         Ok(secret) => Some(TotpSecret(Secret::new(secret))),
         Err(_) => {
-            tracing::error!(user = %user_id, "the secret of a code app does not open");
+            tracing::error!(user = %user_id, "failed to open a TOTP secret");
             None
         }
     }

@@ -263,10 +263,10 @@ impl Entry {
             if error.is_of_content() {
                 self.note_unreadable(now);
             }
-            tracing::warn!(%error, "a client's jwks_uri could not be fetched");
+            tracing::warn!(%error, "failed to fetch a client's jwks_uri");
         })?;
         for entry in &left_out {
-            tracing::debug!(url, %entry, "an entry of a client's key set is not used");
+            tracing::debug!(url, %entry, "skipped an entry of a client's key set");
         }
         let keys = Arc::new(ClientKeys::from_jwks(&set));
         let kept = Arc::new(Kept {

@@ -67,7 +67,7 @@ impl Logos {
             Ok(body) if body.len() <= MAX_LOGO_BYTES => Picture::of(body.to_vec()),
             Ok(_) => None,
             Err(error) => {
-                tracing::info!(%error, "a logo_uri could not be fetched");
+                tracing::info!(%error, "failed to fetch a logo_uri");
                 None
             }
         };

@@ -37,7 +37,7 @@ impl Realm {
                 self.revoke_client_for(client_id, *longest).await?;
                 tracing::info!(
                     client_id,
-                    "no longer in the configuration: everything that was issued to it is revoked"
+                    "revoked everything issued to a client that left the configuration"
                 );
                 ended += 1;
             }

@@ -261,7 +261,7 @@ impl Realm {
         if let Some(line) = self.scribe.again(&noted, begun, now) {
             // Nodes that read the log have been there already.
             if let Err(error) = self.store.commit(Change::new(line), now).await {
-                tracing::warn!(%error, "a late change may reach other nodes late");
+                tracing::warn!(%error, "failed to announce a change at once; other nodes learn of it later");
             }
         }
         let told = self.scribe.tell(noted);
@@ -368,7 +368,7 @@ impl Realm {
             ..Client::clone(client)
         };
         if let Err(error) = self.replace_client(used, client.revision).await {
-            tracing::warn!(%error, client_id, "a client's first use could not be noted");
+            tracing::warn!(%error, client_id, "failed to record a client's first use");
         }
     }
 

@@ -221,7 +221,7 @@ impl Realm {
     pub(crate) fn show(&self, deltas: impl IntoIterator<Item = Delta>) {
         if let Err(error) = self.apply(deltas) {
             // Only a key can fail to open, and a record of the registry has none.
-            tracing::error!(%error, "a change of the registry is durable and not in effect");
+            tracing::error!(%error, "failed to apply a committed registry change");
         }
     }
 
@@ -233,7 +233,7 @@ impl Realm {
     /// As [`Realm::apply`], for changes of keys that this process has just made.
     pub fn show_keys(&self, deltas: Vec<Delta>) {
         if let Err(error) = self.apply(deltas) {
-            tracing::error!(%error, "a change of the signing keys is durable and not in effect");
+            tracing::error!(%error, "failed to apply a committed signing key change");
         }
     }
 }

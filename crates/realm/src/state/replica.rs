@@ -248,7 +248,7 @@ impl Known {
             Ok(delta) => Hearing::News(delta),
             Err(Malformed) => {
                 let what = kind.row().what;
-                tracing::error!(what, name, "a record of another node cannot be read");
+                tracing::error!(what, name, "failed to read a record of another node");
                 Hearing::Doubtful
             }
         }

@@ -84,7 +84,7 @@ impl Believe for Realm {
                 Ok(true) => {}
                 Ok(false) => self.doubt(origin),
                 Err(error) => {
-                    tracing::warn!(%error, %origin, "what a node told could not be put in effect");
+                    tracing::warn!(%error, %origin, "failed to apply a change of another node");
                     self.doubt(origin);
                 }
             }
@@ -121,7 +121,7 @@ impl Realm {
     /// What was heard cannot be believed as it is: the store is asked.
     fn doubt(&self, origin: &NodeId) {
         if !self.nodes.doubted.swap(true, SeqCst) {
-            tracing::info!(%origin, "what a node told is read in the store");
+            tracing::info!(%origin, "reading a change of another node in the store");
         }
     }
 
@@ -203,7 +203,7 @@ impl Realm {
                 Ok(())
             }
             Look::TooLate => {
-                tracing::warn!("the change log was not read for long: everything is read again");
+                tracing::warn!("reloading everything: the change log was not read for too long");
                 self.reload().await
             }
         }

@@ -133,13 +133,13 @@ impl SigningKeys {
                 }
                 // The keys that are there are in force; the step is for when it can be written.
                 Err(KeysError::Store(StoreError::Unavailable(_))) if keys.store.is_full() => {
-                    tracing::error!("the disk is full: a due step of the signing keys waits");
+                    tracing::error!("postponed signing key rotation: disk full");
                     break;
                 }
                 Err(KeysError::Store(error @ StoreError::Unavailable(_)))
                     if !matches!(step, Step::GenerateActive(_)) =>
                 {
-                    tracing::warn!(%error, "a due step of the signing keys waits");
+                    tracing::warn!(%error, "postponed signing key rotation");
                     break;
                 }
                 done => done?,
@@ -514,11 +514,11 @@ impl SigningKeys {
         match &step {
             Step::Generate(_) | Step::GenerateActive(_) => {
                 let alg = target;
-                tracing::info!(alg, "a signing key is published");
+                tracing::info!(alg, "published a signing key");
             }
-            Step::Succeed { .. } => tracing::info!(kid = target, "a signing key is active"),
-            Step::Retire(_) => tracing::info!(kid = target, "a signing key is retired"),
-            Step::Remove(_) => tracing::info!(kid = target, "a signing key is removed"),
+            Step::Succeed { .. } => tracing::info!(kid = target, "activated a signing key"),
+            Step::Retire(_) => tracing::info!(kid = target, "retired a signing key"),
+            Step::Remove(_) => tracing::info!(kid = target, "removed a signing key"),
         }
         Ok(())
     }

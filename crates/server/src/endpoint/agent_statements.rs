@@ -115,7 +115,7 @@ async fn act(context: &Context, statement: Statement) -> Result<Vec<u8>, OAuthEr
             let ended = realm.audit().act_counted(event, ended, code).await;
             let ended = ended.map_err(|error| told(context, error))?;
             if ended.said_first {
-                tracing::info!(target: "signet::agents", request_id = %context.request_id, by = %said.by.agent, revocation = %revocation.id(), grants = ended.grants, "a revocation arrived");
+                tracing::info!(target: "signet::agents", request_id = %context.request_id, by = %said.by.agent, revocation = %revocation.id(), grants = ended.grants, "received a revocation of an agent grant");
             }
             json!({
                 "id": id,

@@ -161,7 +161,7 @@ impl ClientRequest {
         {
             Ok(keys) => keys,
             Err(error) => {
-                tracing::info!(request_id = %self.context.request_id, %error, "no keys for the client");
+                tracing::info!(request_id = %self.context.request_id, %error, "failed to get the client's keys");
                 None
             }
         }
@@ -236,7 +236,8 @@ impl ClientRequest {
             request_id = %self.context.request_id,
             peer = %self.context.peer,
             grant = %signet_encoding::base64url::encode(grant_id.as_bytes()),
-            "{what} came a second time: its grant is revoked"
+            what,
+            "revoked the grant of a replayed value"
         );
         let event = self
             .event(Action::REPLAY)
@@ -408,7 +409,7 @@ pub(super) fn store_failed(context: &Context, error: &StoreError) -> OAuthError 
         .metrics
         .store_errors
         .fetch_add(1, Relaxed);
-    tracing::error!(request_id = %context.request_id, %error, "the store failed");
+    tracing::error!(request_id = %context.request_id, %error, "failed to read or write the store");
     OAuthError::new(
         ErrorCode::TemporarilyUnavailable,
         "temporarily unavailable, try again later",

@@ -52,7 +52,7 @@ pub(super) async fn receive(mut context: Context) -> Response {
     let event = event.target(&provider.name);
     match end(&context, &provider, token).await {
         Ok(ended) => {
-            tracing::info!(provider = %provider.name, ended, "a provider ended sessions");
+            tracing::info!(provider = %provider.name, ended, "terminated sessions on a provider's logout token");
             context.realm.audit().record(event.happened());
             no_store(response::empty(StatusCode::OK))
         }

@@ -227,14 +227,20 @@ impl Stream {
         };
         match end {
             End::Reader | End::Stopped => {}
-            End::Behind => tracing::warn!(client_id, "a reader of revocations is too slow"),
-            End::Client => tracing::info!(client_id, "a reader of revocations was changed"),
+            End::Behind => tracing::warn!(
+                client_id,
+                "closing a revocation stream: the reader is too slow"
+            ),
+            End::Client => tracing::info!(
+                client_id,
+                "closing a revocation stream: the client record changed"
+            ),
             End::Mute(mute) => {
-                tracing::warn!(client_id, why = mute.why(), "ended a stream of revocations");
+                tracing::warn!(client_id, why = mute.why(), "closing a revocation stream");
             }
             End::Store(error) => {
                 realm.host.metrics.store_errors.fetch_add(1, Relaxed);
-                tracing::error!(%error, "revocations could not be read for a stream");
+                tracing::error!(%error, "failed to read revocations for a stream");
             }
         }
     }

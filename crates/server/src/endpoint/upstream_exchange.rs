@@ -128,14 +128,14 @@ fn refused(call: &ClientRequest, exchange: &UpstreamExchange, error: &NotExchang
             "the provider does not give this scope",
         ),
         NotExchanged::Busy | NotExchanged::Later(_) | NotExchanged::Store(_) => {
-            tracing::info!(%provider, %error, request_id = %call.context.request_id, "an exchange for a provider's token has to wait");
+            tracing::info!(%provider, %error, request_id = %call.context.request_id, "delayed an exchange for a provider's token");
             OAuthError::new(
                 ErrorCode::TemporarilyUnavailable,
                 "the provider cannot be asked at the moment",
             )
         }
         NotExchanged::Trouble(trouble) => {
-            tracing::warn!(%provider, error = %trouble, request_id = %call.context.request_id, "an exchange for a provider's token failed");
+            tracing::warn!(%provider, error = %trouble, request_id = %call.context.request_id, "failed to exchange for a provider's token");
             let text = match trouble {
                 Trouble::Refused(_) => "the provider refused this server",
                 Trouble::Answer(_) | Trouble::Metadata(_) | Trouble::Token(_) => {

@@ -60,7 +60,7 @@ async fn answer(call: &ClientRequest) -> Result<Response, OAuthError> {
         Ok(Some(user)) => user,
         Ok(None) => return Err(invalid_token("the user is gone")),
         Err(error) => {
-            tracing::error!(request_id = %call.context.request_id, %error, "the directory failed");
+            tracing::error!(request_id = %call.context.request_id, %error, "failed to query the directory");
             return Err(OAuthError::new(
                 ErrorCode::TemporarilyUnavailable,
                 "temporarily unavailable, try again later",

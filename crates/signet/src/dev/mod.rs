@@ -199,7 +199,7 @@ pub fn prepare(
         tracing::warn!(
             was = file.issuer,
             is = issuer,
-            "the issuer is another one than before: earlier tokens are not its own"
+            "started with a different issuer: earlier tokens are invalid"
         );
         file.issuer.clone_from(&issuer);
     }

@@ -140,16 +140,16 @@ async fn serve(
                 match reload(source, &gate, &beside, running, level).await {
                     Ok(next) => {
                         beside = next;
-                        tracing::info!("the configuration was read again");
+                        tracing::info!("reloaded the configuration");
                     }
-                    Err(error) => tracing::error!(error, "the configuration is as it was"),
+                    Err(error) => tracing::error!(error, "failed to reload the configuration; the previous one stays in effect"),
                 }
                 systemd::notify(Notice::Ready);
             }
         }
     }
     systemd::notify(Notice::Stopping);
-    tracing::info!("stopping: requests under way are finished");
+    tracing::info!("stopping after requests in flight");
     running.stop();
     drop(beside);
     Ok(running)
@@ -215,7 +215,7 @@ async fn watch_replays(replays: Arc<ReplayGuard>) {
                 bytes = usage.bytes,
                 limit = usage.limit,
                 ids = usage.ids,
-                "half of the memory for DPoP proofs is in use (replay.bytes): no key may have more than its share now, and when all of it is, proofs are refused"
+                "reached half of the DPoP replay memory (replay.bytes): each key is limited to its share, and proofs are refused once it is full"
             );
         }
         warned = usage.is_half_full();
@@ -268,7 +268,7 @@ async fn reload(
 ) -> Result<Beside, String> {
     let (config, base) = source.read()?;
     for section in running.begun_with.changed(&Fixed::of(&config)) {
-        tracing::warn!(section, "this changes with a restart only");
+        tracing::warn!(section, "ignored a changed setting until the next restart");
     }
     let present = gate.setup().verifier.clone();
     let next = Prepared::new(&config, &base, present.replay_guard())?;

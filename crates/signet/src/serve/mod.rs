@@ -232,9 +232,9 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
             Wake::Majority => {
                 let (config, base) = (&reloader.config, &reloader.base);
                 match parts::complete(config, base, &cluster, &realm).await {
-                    Ok(()) => tracing::info!("this node has what the others have"),
+                    Ok(()) => tracing::info!("caught up with the other nodes"),
                     Err(error) => {
-                        tracing::warn!(error, "this node is not whole yet; it will be tried again");
+                        tracing::warn!(error, "failed to catch up with the other nodes; retrying");
                     }
                 }
             }
@@ -246,7 +246,7 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
         }
     }
     systemd::notify(Notice::Stopping);
-    tracing::info!("stopping: requests under way are finished");
+    tracing::info!("stopping after requests in flight");
     // They have no end of their own.
     realm.revocation_streams.end();
     running.stop();
@@ -272,7 +272,7 @@ async fn opened(
             Err(NotOpen::Unreachable(why)) => {
                 if told.is_none_or(|told| told.elapsed() > SAY_EVERY) {
                     told = Some(tokio::time::Instant::now());
-                    tracing::warn!(why, "waiting for the database: nothing is answered before");
+                    tracing::warn!(why, "waiting for the database; no request is answered yet");
                 }
             }
         }

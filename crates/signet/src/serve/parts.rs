@@ -89,7 +89,7 @@ pub fn open_store(config: &Config, base: &Path) -> Result<OpenedStore, NotOpen> 
     if directory != config.data_dir && config.data_dir.join("signet.db").exists() {
         tracing::warn!(
             opened = %directory.display(),
-            "there is a database in data_dir, too, which is not opened: [store] directory names another place"
+            "ignored a database in data_dir: [store] directory names another place"
         );
     }
     private_file::directory(&config.data_dir)
@@ -186,7 +186,7 @@ pub async fn build(
         && proxy.client_certificate_header.is_some()
         && proxy.secret_file.is_none()
     {
-        tracing::warn!("{}", check::CERTIFICATES_BY_ADDRESS);
+        tracing::warn!(reason = %check::CERTIFICATES_BY_ADDRESS, "trusting certificates of a proxy by its address");
     }
     let store = cluster.store().clone();
     let refused = left_or_arriving(&*store, now).await;
@@ -221,7 +221,7 @@ pub async fn build(
         }
         tracing::error!(
             error,
-            "the disk is full: people of the configuration are made by a later start"
+            "postponed creating users of the configuration: disk full"
         );
     }
 
@@ -360,7 +360,7 @@ async fn open_audit(
     clock: Arc<dyn Clock>,
 ) -> Result<Audit, String> {
     if !config.audit.enabled {
-        tracing::warn!("there is no audit trail: [audit] enabled is false");
+        tracing::warn!("running without an audit trail: [audit] enabled is false");
         return Ok(Audit::off());
     }
     let places = Places {
@@ -373,7 +373,7 @@ async fn open_audit(
     };
     if let Some(archive) = places.archive.as_ref().filter(|archive| !archive.is_dir()) {
         let archive = archive.display();
-        tracing::warn!(%archive, "the audit archive is not there; closed segments wait in their directory");
+        tracing::warn!(%archive, "waiting for the audit archive; closed segments stay in their directory");
     }
     let named = config.audit.node.as_deref().map(NodeId::parse);
     let named = named.transpose().map_err(|e| format!("audit.node: {e}"))?;
@@ -396,15 +396,16 @@ async fn open_audit(
     let opened = Audit::open(options, store, keyring, clock).await;
     let (audit, opened) = opened.map_err(|e| format!("the audit trail: {e}"))?;
     if let Some(broken) = &opened.broken {
-        tracing::error!(%broken, line = broken.line, "the audit trail does not verify; it goes on, and says so");
+        tracing::error!(%broken, line = broken.line, "failed to verify the audit trail; continuing it with a record of the break");
     }
     if opened.full {
-        tracing::error!(
-            "the disk is full: the audit trail waits for space, and refusals are counted only"
-        );
+        tracing::error!("paused the audit trail: disk full; refusals are only counted");
     }
     for gap in &opened.gaps {
-        tracing::warn!(gap, "lines of the audit trail may be missing; it says so");
+        tracing::warn!(
+            gap,
+            "recorded a gap in the audit trail: records may be missing"
+        );
     }
     Ok(audit)
 }
@@ -422,7 +423,7 @@ pub async fn keep_keys(realm: Arc<Realm>) {
     tokio::time::sleep(KEYS_FIRST).await;
     loop {
         if let Err(error) = tasks::maintain_keys(&realm).await {
-            tracing::error!(%error, "the signing keys could not be looked after; the ones in place stay");
+            tracing::error!(%error, "failed to maintain the signing keys; the present ones stay");
         }
         tokio::time::sleep(KEYS_EVERY).await;
     }
@@ -492,7 +493,7 @@ async fn seed_users(config: &Config, base: &Path, users: &Local, now: u64) -> Re
         match audit::with_record(event, users.create(new, now)).await.0 {
             Ok(_) => tracing::info!(
                 username = user.username,
-                "the user of the configuration was made"
+                "created a user of the configuration"
             ),
             Err(UserError::UsernameTaken) => {}
             Err(e) => return Err(failed(&e)),

@@ -40,21 +40,21 @@ impl Reloader {
     pub async fn reload(&mut self, realm: &Realm) {
         let Some(file) = &self.file else {
             self.certificates();
-            tracing::info!("certificates were read again; development mode has no file to read");
+            tracing::info!("reloaded certificates; development mode has no configuration file");
             return;
         };
         let next = match read::load(file, true) {
             Ok(loaded) => loaded.config,
             Err(problems) => {
                 for problem in problems {
-                    tracing::error!(file = %file.display(), %problem, "invalid configuration");
+                    tracing::error!(file = %file.display(), %problem, "rejected an invalid configuration");
                 }
                 tracing::error!("nothing was changed");
                 return;
             }
         };
         for section in self.needs_restart(&next) {
-            tracing::warn!(section, "this changes with a restart only");
+            tracing::warn!(section, "ignored a changed setting until the next restart");
         }
         let mut faults = Faults::default();
         let mut settings = apply::settings(&next, &mut faults);
@@ -85,16 +85,20 @@ impl Reloader {
             declared: Arc::new(declared),
         });
         if let Err(error) = realm.apply([configuration]) {
-            tracing::error!(%error, "the configuration could not be put in effect");
+            tracing::error!(%error, "failed to apply the configuration");
             return;
         }
         for fault in faults.0 {
             // Files can change between the check and now; what could not be made is missing, and
             // said.
-            tracing::error!(path = fault.path, "{}", fault.message);
+            tracing::error!(
+                path = fault.path,
+                reason = fault.message,
+                "rejected a setting"
+            );
         }
         if !self.level.apply(&next.log) {
-            tracing::error!("the log level could not be changed");
+            tracing::error!("failed to change the log level");
         }
         self.config = Config {
             issuer: self.config.issuer.clone(),
@@ -104,12 +108,12 @@ impl Reloader {
             .note_declared_clients(&apply::declared_clients(&self.config))
             .await
         {
-            tracing::error!(%error, "what clients held that are no longer declared could not be ended; the next reload does it");
+            tracing::error!(%error, "failed to revoke what removed clients held; the next reload retries");
         }
         self.certificates();
         let event = Event::new(Action::ADMIN, realm.now_ms()).subject("configuration");
         realm.audit().record(event.operation("reload"));
-        tracing::info!("the configuration was read again");
+        tracing::info!("reloaded the configuration");
     }
 
     fn certificates(&self) {
@@ -117,7 +121,7 @@ impl Reloader {
         if let Err(error) = sockets::reload_tls(&self.certificates, tls, &self.base) {
             tracing::error!(
                 error,
-                "the certificate and the client CAs stay as they were"
+                "failed to reload the certificate and client CAs; the previous ones stay"
             );
         }
     }

@@ -32,7 +32,7 @@ pub fn notify(notice: Notice) {
         Notice::Stopping => "STOPPING=1\nSTATUS=finishing requests".to_owned(),
     };
     if let Err(error) = send(socket.as_encoded_bytes(), message.as_bytes()) {
-        tracing::warn!(%error, "the service manager could not be notified");
+        tracing::warn!(%error, "failed to notify the service manager");
     }
 }
 

@@ -573,7 +573,7 @@ impl Store for PostgresStore {
             .unwrap_or_else(PoisonError::into_inner)
             .take();
         if thread.is_some_and(|thread| thread.join().is_err()) {
-            tracing::error!("the thread of the store ended in a panic");
+            tracing::error!("stopped the store thread after a panic");
         }
     }
 }

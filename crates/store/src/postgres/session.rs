@@ -194,7 +194,10 @@ impl Session {
                     if notice.code().code() == "01000" && notice.severity() == "WARNING" {
                         noted.store(true, SeqCst);
                     }
-                    tracing::debug!(notice = notice.message(), "the database says");
+                    tracing::debug!(
+                        notice = notice.message(),
+                        "received a notice from the database"
+                    );
                 }
             }
         }));

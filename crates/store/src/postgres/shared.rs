@@ -88,7 +88,7 @@ impl Shared {
     pub(super) fn trip(&self, error: &PostgresError) {
         self.note(error);
         if !self.down.swap(true, SeqCst) {
-            tracing::error!(%error, "the database does not answer: what needs it is refused until it does");
+            tracing::error!(%error, "lost the database: requests that need it are refused");
         }
         let refusal = self.refusal();
         self.writes.refuse_all(&refusal);

@@ -32,7 +32,7 @@ pub(super) async fn work(shared: Arc<Shared>, first: Session) {
     let probing = task::spawn_local(probe(shared.clone()));
     while let Some(ended) = tasks.join_next().await {
         if ended.is_err_and(|error| error.is_panic()) {
-            tracing::error!("a task of the store ended in a panic");
+            tracing::error!("stopped a store task after a panic");
         }
     }
     probing.abort();
@@ -51,11 +51,11 @@ async fn probe(shared: Arc<Shared>) {
                 Ok(session) => {
                     shared.keep(session);
                     shared.down.store(false, SeqCst);
-                    tracing::info!("the database answers again");
+                    tracing::info!("regained the database");
                 }
                 Err(error) => {
                     shared.note(&error);
-                    tracing::debug!(%error, "the database does not answer yet");
+                    tracing::debug!(%error, "waiting for the database");
                 }
             }
         }

@@ -325,7 +325,7 @@ impl Writer {
                     return Some(committed);
                 }
                 Ok(Err(error)) => {
-                    tracing::debug!(%error, "a commit without an answer is being looked for");
+                    tracing::debug!(%error, "looking up a commit without an answer");
                 }
                 Err(_) => return None,
             }
@@ -403,7 +403,7 @@ impl Writer {
         let all: Vec<String> = each.collect();
         let done = async { Ok(session.client.batch_execute(&all.join("; ")).await?) };
         if let Err(error) = phase(done).await {
-            tracing::warn!(%error, "buckets could not be given to tables; the next group tries again");
+            tracing::warn!(%error, "failed to assign buckets to tables; retrying with the next group");
         }
     }
 

@@ -290,7 +290,7 @@ impl SqliteStore {
     /// wrong.
     fn read_failed(damaged: &AtomicBool, error: rusqlite::Error) -> StoreError {
         if sql::is_damage(&error) && !damaged.swap(true, SeqCst) {
-            tracing::error!(%error, "the database is damaged: nothing more is answered from it");
+            tracing::error!(%error, "refusing all reads: the database is damaged");
         }
         sql::store_error(error)
     }
@@ -489,7 +489,7 @@ impl Store for SqliteStore {
         // Readers first: the writer can then fold in the whole log.
         for thread in threads.into_iter().rev() {
             if thread.join().is_err() {
-                tracing::error!("a thread of the store ended in a panic");
+                tracing::error!("stopped a store thread after a panic");
             }
         }
         let lock = self

@@ -164,7 +164,7 @@ impl Lock {
     /// The store was closed in order.
     pub(super) fn clean(&self) {
         if let Err(error) = self.file.set_len(0) {
-            tracing::warn!(%error, "the next start will check the database: the lock file cannot be written");
+            tracing::warn!(%error, "failed to write the lock file: the next start checks the database");
         }
     }
 }
@@ -205,7 +205,7 @@ pub(super) fn lock(directory: &Path) -> Result<Lock, OpenError> {
     match written {
         // It is for people, and for the next start's check, and no reason to refuse this one.
         Err(error) if is_full(&error) => {
-            tracing::warn!("the disk is full: the lock is held without a process id")
+            tracing::warn!("holding the lock without a process id: disk full")
         }
         written => written.map_err(io_error(&path))?,
     }
@@ -259,7 +259,7 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), OpenErro
     }
     tracing::info!(
         took_ms,
-        "the store was not closed in order; its database was checked, and is whole"
+        "checked the database after an unclean shutdown: no damage"
     );
     Ok(())
 }

@@ -149,7 +149,7 @@ impl Reserve {
         if !self.full.swap(true, SeqCst) {
             tracing::error!(
                 reserve = self.left,
-                "the disk is full: only what ends or revokes something is done until there is space"
+                "restricting writes to revocations and terminations: disk full"
             );
             self.next_look = (self.machine.now)() + LOOK_EVERY;
         }
@@ -166,7 +166,7 @@ impl Reserve {
                 true
             }
             Err(error) => {
-                tracing::warn!(%error, "the reserve cannot be given up");
+                tracing::warn!(%error, "failed to release the reserved disk space");
                 false
             }
         }
@@ -197,7 +197,7 @@ impl Reserve {
         let enough = (self.machine.free)(directory).map_or(true, |free| free >= wanted);
         if enough && self.put_back().is_ok() {
             if self.full.swap(false, SeqCst) {
-                tracing::info!("there is space on the disk again");
+                tracing::info!("resumed all writes: disk space available");
             }
         } else {
             self.full.store(true, SeqCst);

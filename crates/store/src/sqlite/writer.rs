@@ -202,7 +202,7 @@ impl Writer {
             .connection
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
         {
-            tracing::warn!(%error, "the store's log could not be folded in at close");
+            tracing::warn!(%error, "failed to checkpoint the store's log at close");
         }
     }
 
@@ -211,7 +211,7 @@ impl Writer {
         group.retain(|job| !matches!(job, Job::Look));
         loop {
             if let Err(error) = self.fold_more_often() {
-                tracing::warn!(%error, "the store's log cannot be kept small");
+                tracing::warn!(%error, "failed to checkpoint the store's log");
             }
             if self.reserve.is_full() {
                 self.refuse_growth(group);
@@ -228,7 +228,7 @@ impl Writer {
                 && !self.connection.is_autocommit()
                 && let Err(error) = self.connection.execute_batch("ROLLBACK")
             {
-                tracing::error!(%error, "a failed group could not be rolled back");
+                tracing::error!(%error, "failed to roll back a failed group");
             }
             self.changing.done();
             let Err(error) = tried else {
@@ -249,7 +249,7 @@ impl Writer {
                     continue;
                 }
             }
-            tracing::error!(%error, "a group of changes could not be committed");
+            tracing::error!(%error, "failed to commit a group of changes");
             if sql::is_damage(&error) {
                 self.damaged.store(true, Ordering::SeqCst);
             }

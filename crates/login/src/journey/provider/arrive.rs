@@ -109,7 +109,7 @@ async fn answered(
                 .filter(char::is_ascii_graphic)
                 .take(64)
                 .collect();
-            tracing::warn!(provider = %provider.name, error, "the provider answered with an error");
+            tracing::warn!(provider = %provider.name, error, "received an error from the provider");
             return Err(Answered::Refused("provider_refused", NOT_DONE));
         }
     }

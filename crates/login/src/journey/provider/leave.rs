@@ -50,7 +50,7 @@ pub async fn onward(visit: &BrowserRequest, then: Option<&str>, known: bool) -> 
     let metadata = match asking(visit, &provider).metadata().await {
         Ok(metadata) => metadata,
         Err(trouble) => {
-            tracing::warn!(provider = %provider.name, error = %trouble, "a logout did not go on at the provider");
+            tracing::warn!(provider = %provider.name, error = %trouble, "failed to continue a logout at the provider");
             return None;
         }
     };
@@ -89,7 +89,7 @@ pub async fn onward(visit: &BrowserRequest, then: Option<&str>, known: bool) -> 
     let (realm, sid) = (&visit.context.realm, upstream.sid.as_deref());
     let gone = upstream_tokens::logged_out(realm, &present.user.id, person, sid).await;
     if let Err(error) = gone {
-        tracing::warn!(provider = %provider.name, %error, "a provider's refresh token was not removed");
+        tracing::warn!(provider = %provider.name, %error, "failed to remove a provider's refresh token");
     }
     Some(url)
 }

@@ -118,7 +118,7 @@ fn failed(
     provider: &Provider,
     trouble: &Trouble,
 ) -> Next {
-    tracing::warn!(provider = %provider.name, error = %trouble, request_id = %visit.context.request_id, "a login at an identity provider failed");
+    tracing::warn!(provider = %provider.name, error = %trouble, request_id = %visit.context.request_id, "failed to log in at an identity provider");
     refused(visit, interaction, provider, trouble.code(), trouble.text())
 }
 

@@ -75,7 +75,7 @@ impl Provide for Giver {
                             .map_err(|e| failed(&e))?
                             .map_err(|e| failed(&e))?;
                         witness.save()?;
-                        tracing::info!("the store is replicated from now on");
+                        tracing::info!("switched to the replicated store");
                     }
                     SharedStore::Replicated
                 }

@@ -488,9 +488,9 @@ impl Cluster {
             realm.set_deaf(deaf);
             match (was_deaf, deaf) {
                 (false, true) => tracing::error!(
-                    "no word from the other nodes for cluster.staleness: tokens are not called active"
+                    "lost the other nodes for cluster.staleness: tokens are not reported active"
                 ),
-                (true, false) => tracing::info!("the other nodes are heard again"),
+                (true, false) => tracing::info!("regained contact with the other nodes"),
                 (false, false) | (true, true) => {}
             }
             was_deaf = deaf;
@@ -533,7 +533,7 @@ impl Cluster {
                 && running.was_removed(self.replicated.is_none()).await
             {
                 tracing::error!(
-                    "this node was removed from its cluster, for good: it answers nothing any more; stop it"
+                    "refusing all requests: this node was removed from its cluster for good; stop it"
                 );
                 realm.set_removed();
                 return;
@@ -653,7 +653,7 @@ impl Running {
             }
             // The members are known from the last time; the store tells when it can be reached.
             Err(ClusterError::Store(error)) if self.members.find(&self.node).is_some() => {
-                tracing::warn!(%error, "the store does not say who the nodes are: those of the last time are taken");
+                tracing::warn!(%error, "failed to read the members from the store; using the last known members");
                 Ok(())
             }
             Err(error) => Err(error.to_string()),

@@ -117,7 +117,7 @@ impl Moving {
         let moving = self.clone();
         runtime.spawn(async move {
             if let Err(error) = moving.run(&url, &realm).await {
-                tracing::error!(%error, to = %url, "the store was not moved: the server goes on over the one that it had");
+                tracing::error!(%error, to = %url, "failed to move the store; continuing with the previous one");
                 if let Some(last) = &mut *moving.state() {
                     last.state = MoveState::Failed;
                     last.error = Some(error.to_string());
@@ -195,11 +195,11 @@ impl Moving {
             changed = moved.changed,
             held_ms,
             switches = moved.switches,
-            "the store was moved: set [store] to the new one before the next start"
+            "moved the store: set [store] to the new one before the next start"
         );
         if !moved.is_told {
             tracing::warn!(
-                "the new store could not be told: use `signet store finish` before the next start"
+                "failed to finish the new store: run `signet store finish` before the next start"
             );
         }
         if let Some(last) = &mut *self.state() {
@@ -214,7 +214,7 @@ impl Moving {
             match realm.share().await {
                 Ok(()) => drop(tokio::spawn(tasks::follow_nodes(realm.clone()))),
                 Err(error) => {
-                    tracing::error!(%error, "restart this server before another one is started");
+                    tracing::error!(%error, "failed to finish the move: restart this server before another one is started");
                 }
             }
         }

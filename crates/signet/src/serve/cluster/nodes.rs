@@ -100,7 +100,7 @@ impl Nodes for Cluster {
             let released = signet_audit::release_node(&*self.store, name, self.clock.now()).await;
             released.map_err(|e| NodesError::Unavailable(e.to_string()))?;
             for node in receipt.unreachable.iter().filter(|node| *node != name) {
-                tracing::warn!(%node, removed = %name, "a node could not be told of a removal yet");
+                tracing::warn!(%node, removed = %name, "failed to notify a node of a removal; retrying");
             }
             Ok(())
         })

@@ -80,7 +80,10 @@ pub async fn join_first(
     };
     match Place::read(&options.data_dir)? {
         Some(place) if place.invited => {
-            tracing::info!(node = place.name, "this data directory is a node's already");
+            tracing::info!(
+                node = place.name,
+                "ignored the join token: this data directory already belongs to a node"
+            );
             Ok(())
         }
         Some(place) => Err(format!(

@@ -79,7 +79,7 @@ impl Shared {
                 match self.give(&living, &keys).await {
                     Ok(()) => drop(told.insert(name.clone())),
                     Err(error) => {
-                        tracing::info!(node = %name, %error, "a node was not told of the sealing keys; it will be tried again");
+                        tracing::info!(node = %name, %error, "failed to send the sealing keys to a node; retrying");
                     }
                 }
             }
@@ -105,7 +105,7 @@ impl ShareSealingKeys for Shared {
             for living in self.others() {
                 if let Err(error) = self.give(&living, &keys).await {
                     let node = living.member.node.clone();
-                    tracing::warn!(%node, %error, "a node could not be told of the sealing keys");
+                    tracing::warn!(%node, %error, "failed to send the sealing keys to a node");
                     missed.push(node);
                 }
             }
@@ -137,7 +137,7 @@ impl Serve for Taken {
             let realm = realm.ok_or("the node is starting")?;
             let taken = realm.take_over_sealing_keys(keys).await;
             if taken.map_err(|e| e.to_string())? {
-                tracing::info!(%from, "a sealing key of another node is known");
+                tracing::info!(%from, "received a sealing key from another node");
             }
             Ok(Vec::new())
         })

@@ -263,7 +263,7 @@ pub async fn ask(
         match links.call(hub, PASSED_ON, passed.clone(), within).await {
             Ok(answer) => return Ok(answer),
             // Another hub may be connected with it; being asked twice is harmless to both services.
-            Err(error) => tracing::debug!(%hub, %to, %error, "a question was not passed on"),
+            Err(error) => tracing::debug!(%hub, %to, %error, "failed to relay a call"),
         }
     }
     Err(CallError::NotConnected)

@@ -37,7 +37,7 @@ pub async fn tell(realm: Arc<Realm>, links: Arc<Links>) {
                 let call = links.call(&state.node, SPENT, bytes.clone(), WITHIN);
                 tokio::spawn(async move {
                     if let Err(error) = call.await {
-                        tracing::debug!(node = %state.node, %error, "a node does not count what was spent here");
+                        tracing::debug!(node = %state.node, %error, "failed to share spent budgets with a node");
                     }
                 });
             }

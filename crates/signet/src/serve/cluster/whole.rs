@@ -110,7 +110,7 @@ impl Cluster {
                 tracing::warn!(
                     behind = status.lag,
                     leader = status.leader.as_ref().map(NodeId::as_str),
-                    "waiting for a majority of the nodes, and for what this one missed"
+                    "waiting for a majority of the nodes and for missed changes"
                 );
             }
             tokio::time::sleep(LOOK_EVERY).await;
@@ -167,11 +167,11 @@ impl Cluster {
         match outdated {
             true => tracing::error!(
                 seconds,
-                "no majority of the nodes can be reached, and this node's own rows may be long past: nothing is granted, and no token is called active, until it has heard the others"
+                "lost the majority, and the rows of this node may be outdated: no grant and no active token until it has heard the others"
             ),
             false => tracing::warn!(
                 seconds,
-                "no majority of the nodes can be reached: what needs no store goes on by this node's own rows"
+                "lost the majority: requests that need no store are answered from the rows of this node"
             ),
         }
         if let Ok(mut start) = self.start.lock() {
@@ -195,7 +195,7 @@ impl Cluster {
             }
             if let Some(why) = status.refused.filter(|_| !refused) {
                 // What it holds is no longer what the cluster goes on from.
-                tracing::error!(why, "the others refuse this node");
+                tracing::error!(why, "refused by the other members");
                 realm.set_outdated(true);
                 refused = true;
             }

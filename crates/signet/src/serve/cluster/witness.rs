@@ -353,7 +353,7 @@ impl Witness {
             && mark.is_lacked_by(number, holds)
         {
             let why = too_old(self.node.as_str(), holds, mark.at.into());
-            tracing::error!(%from, why, "another member knows more of this node than it does");
+            tracing::error!(%from, why, "detected lost state: another member knows more of this node than it does");
             self.replicated.refuse(why.clone());
             self.state().refused = Some(why);
             return Ok(());
@@ -375,7 +375,7 @@ impl Witness {
                     node = %from,
                     holds = theirs.index,
                     acknowledged = acknowledged.index,
-                    "a member holds less than it has acknowledged: it is not heard; remove it and let it join again"
+                    "ignoring a member that holds less than it acknowledged: remove it and let it join again"
                 );
             }
             return Ok(());
@@ -437,8 +437,8 @@ impl Witness {
         let before = self.replicated.status().barred;
         if before != why {
             match &why {
-                Some(why) => tracing::error!(why, "nothing is decided that may happen once"),
-                None => tracing::info!("the other cluster is gone: this one decides again"),
+                Some(why) => tracing::error!(why, "refusing single-use decisions"),
+                None => tracing::info!("resumed single-use decisions: the other cluster is gone"),
             }
             self.replicated.bar(why);
         }
@@ -491,12 +491,12 @@ impl Witness {
             let noted = tokio::task::spawn_blocking(move || {
                 if let Err(error) = this.judge() {
                     // The store is closed.
-                    tracing::debug!(error, "the generations of the nodes could not be compared");
+                    tracing::debug!(error, "failed to compare cluster generations");
                 }
                 this.save()
             });
             if let Ok(Err(error)) = noted.await {
-                tracing::error!(error, "what this node has acknowledged could not be noted");
+                tracing::error!(error, "failed to record what this node acknowledged");
             }
             let pause = if all { TELL_EVERY } else { AGAIN_AFTER };
             tokio::select! {
@@ -515,7 +515,7 @@ impl Witness {
             Ok(answer) => {
                 let heard = self.hear(&node, &answer);
                 if let Err(error) = &heard {
-                    tracing::warn!(%node, error, "a member's greeting cannot be read");
+                    tracing::warn!(%node, error, "failed to parse a member's greeting");
                 }
                 heard.is_ok()
             }
@@ -525,7 +525,7 @@ impl Witness {
                 true
             }
             Err(error) => {
-                tracing::debug!(%node, %error, "a member was not greeted yet");
+                tracing::debug!(%node, %error, "failed to greet a member; retrying");
                 false
             }
         }
