@@ -19,6 +19,8 @@
 //! Time and context are handed in; only [`file`](mod@file) touches a disk. Which algorithm signs,
 //! the signer's key decides. What this crate leaves to others: how documents and revocations
 //! travel, and who counts uses.
+//!
+//! `examples/delegation.rs` issues a chain, presents it and verifies it.
 #![forbid(unsafe_code)]
 
 pub mod anchor;

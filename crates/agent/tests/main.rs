@@ -10,3 +10,11 @@ mod known_faults;
 mod mutations;
 mod post_quantum_vectors;
 mod vectors;
+
+#[path = "../examples/delegation.rs"]
+mod delegation;
+
+#[test]
+fn the_example_does_what_it_says() {
+    delegation::main().expect("the example runs");
+}

@@ -23,7 +23,7 @@
 //! key belongs to K's holder; its tokens are ordinary signatures.
 //!
 //! The messages are in `compact.proto` beside this crate; vectors are in `vectors/compact`. This
-//! crate does no I/O and reads no clock.
+//! crate does no I/O and reads no clock. `examples/sign_and_verify.rs` is the whole way of a token.
 #![forbid(unsafe_code)]
 
 mod certificate;

@@ -12,3 +12,11 @@ mod interop;
 mod proofs;
 mod tokens;
 mod vectors;
+
+#[path = "../examples/sign_and_verify.rs"]
+mod sign_and_verify;
+
+#[test]
+fn the_example_does_what_it_says() {
+    sign_and_verify::main().expect("the example runs");
+}
