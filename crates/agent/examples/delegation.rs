@@ -5,6 +5,8 @@
 //! grants to a server together with a proof that she is the one. The server knows Alice and nobody
 //! else.
 
+#![allow(clippy::print_stdout, reason = "a program that says what it did")]
+
 use signet_agent::{
     Refusal, Suite,
     anchor::Anchors,

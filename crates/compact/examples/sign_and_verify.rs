@@ -1,6 +1,8 @@
 //! A compact token, signed by its issuer and verified by a resource server:
 //! `cargo run -p signet-compact --example sign_and_verify`.
 
+#![allow(clippy::print_stdout, reason = "a program that says what it did")]
+
 use signet_compact::{
     Algorithm, KeySet, Payload, Policy, Refusal, Scopes, SigningKey, VerifyingKey, Version,
 };
