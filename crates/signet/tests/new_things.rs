@@ -89,6 +89,12 @@ const EXAMPLES: &[Example] = &[
         users: &[],
     },
     Example {
+        row: "a kind of thing that goes out: a notice, a mail, an event",
+        names: &["BackChannelLogout", "back_channel_logout", "NOTICES"],
+        // The change that causes it, and the operation that lists it.
+        users: &["admin/operations/logouts.rs", "directory/logout_notice.rs"],
+    },
+    Example {
         row: "a store",
         names: &["SqliteStore"],
         // The replicated store is made of it, and what a node heard is kept in one. The command
