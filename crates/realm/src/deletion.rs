@@ -22,8 +22,6 @@ pub const PATH: &str = "/account/keep";
 
 /// Seconds after which a node looks whether the person was told.
 const LOOK: u64 = 60;
-/// And after which it tries again, where the mail could not be handed over.
-pub(crate) const TELL_AGAIN: u64 = 15 * 60;
 
 const PURPOSE: Purpose = Purpose::Other("keep_account");
 

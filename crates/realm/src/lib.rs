@@ -10,6 +10,7 @@
 //!   both end.
 //! - [`budgets`], [`attempts`]: what a caller may cause, and how often somebody may guess.
 //! - [`outbound`]: the only place that opens connections on a client's word.
+//! - [`outbox`]: what is sent, a file for each kind.
 //! - [`nodes`], [`streams`]: the other nodes, and who follows this one.
 //!
 //! It knows no request, no page and no protocol endpoint: the caller that serves the realm says who
@@ -23,12 +24,12 @@ pub mod budgets;
 pub mod deletion;
 pub mod known_providers;
 pub mod letters;
-pub mod logout_notices;
 pub mod mailed_link;
 pub mod metrics;
 mod new_password;
 pub mod nodes;
 pub mod outbound;
+pub mod outbox;
 pub mod records;
 pub mod revoked;
 pub mod rewrap;

@@ -10,10 +10,12 @@ use crate::common::{
 };
 use http::Method;
 use serde_json::{Value, json};
+use signet_directory::logout_notice::{self, NOTICES, Notice};
 use signet_directory::passwords::PasswordOptions;
-use signet_directory::{logout_notice, session};
+use signet_directory::session;
 use signet_oauth::client::Client;
-use signet_realm::logout_notices::{self, MAX_HELD, Sender};
+use signet_outbox::Item;
+use signet_realm::outbox::{self, MAX_HELD};
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpListener,
@@ -120,7 +122,7 @@ fn tokens(server: &Server, browser: &mut Browser<'_>) -> Reply {
 /// Sends what is due, until nothing is.
 fn deliver(server: &Server) {
     block_on(async {
-        let mut sender = Sender::default();
+        let mut sender = outbox::sender();
         // A watch that finds its session gone puts a notice behind itself.
         for _ in 0..3 {
             while sender.round(&server.realm).await.unwrap() {}
@@ -375,7 +377,7 @@ fn a_client_that_refuses_is_told_again_later_with_the_same_jti() {
     assert_eq!(told.len(), 2);
     assert_eq!(told[0].1["jti"], told[1].1["jti"]);
     let now = server.realm.now();
-    let shown = block_on(logout_notice::page(&*server.realm.store, None, 10, now));
+    let shown = block_on(NOTICES.page(&*server.realm.store, None, 10, now));
     let (shown, _) = shown.unwrap();
     assert_eq!((shown.len(), shown[0].attempts), (1, 2));
     assert!(shown[0].last.as_deref().unwrap().contains("503"));
@@ -402,7 +404,7 @@ async fn end_sessions(server: &Server, clients: &[String], sessions: usize) {
 
 #[test]
 fn a_client_that_does_not_answer_delays_no_other() {
-    const SESSIONS: usize = 40;
+    const SESSION_WATCHES: usize = 40;
     const CLIENTS: usize = 8;
     // More than a node holds at most, and due before all others'.
     const HANGING: usize = MAX_HELD + 500;
@@ -420,12 +422,12 @@ fn a_client_that_does_not_answer_delays_no_other() {
     runtime.block_on(async {
         end_sessions(&server, &["hanging".to_owned()], HANGING).await;
         server.pass(1);
-        end_sessions(&server, &others, SESSIONS).await;
+        end_sessions(&server, &others, SESSION_WATCHES).await;
     });
-    runtime.spawn(logout_notices::deliver(Arc::clone(&server.realm)));
+    runtime.spawn(outbox::deliver(Arc::clone(&server.realm)));
     // All of the others' come while the first of the hanging one's are still open.
     for party in &parties {
-        for _ in 0..SESSIONS {
+        for _ in 0..SESSION_WATCHES {
             party
                 .came
                 .recv_timeout(Duration::from_secs(60))
@@ -438,10 +440,10 @@ fn a_client_that_does_not_answer_delays_no_other() {
     let shown = async {
         loop {
             let now = server.realm.now();
-            let page = logout_notice::page(&*server.realm.store, None, 20_000, now).await;
+            let page = NOTICES.page(&*server.realm.store, None, 20_000, now).await;
             let (shown, _) = page.unwrap();
-            let put_off = |n: &&logout_notice::Notice| {
-                n.client_id == "hanging"
+            let put_off = |n: &&Item<Notice>| {
+                n.what.client_id == "hanging"
                     && n.attempts == 0
                     && n.last.as_deref() == Some("put off: the client cannot be reached")
             };
@@ -487,13 +489,8 @@ fn the_page_that_ends_a_logout_loads_what_each_application_of_the_session_regist
     );
     // There is nobody to tell by the back channel, and nothing that says that it failed.
     deliver(&server);
-    let (waits, _) = block_on(logout_notice::page(
-        &*server.realm.store,
-        None,
-        50,
-        server.realm.now(),
-    ))
-    .unwrap();
+    let (waits, _) =
+        block_on(NOTICES.page(&*server.realm.store, None, 50, server.realm.now())).unwrap();
     assert!(waits.is_empty(), "{waits:?}");
     // Without a session nobody is named.
     let page = browser.get("/logout");

@@ -11,7 +11,7 @@ use http::Method;
 use serde_json::{Value, json};
 use signet_directory::DeletionStage;
 use signet_oauth::client::Client;
-use signet_realm::logout_notices::Sender;
+use signet_realm::outbox;
 
 const USERS: &str = "/admin/v1/users";
 const DAY: u64 = 86_400;
@@ -82,7 +82,7 @@ fn link(mail: &mut Mail) -> String {
 /// What the outbox of a server does, until nothing is due.
 fn due(server: &Server) {
     block_on(async {
-        let mut sender = Sender::default();
+        let mut sender = outbox::sender();
         while sender.round(&server.realm).await.unwrap() {}
         sender.settle().await;
     });

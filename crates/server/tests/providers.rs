@@ -13,7 +13,8 @@ use http::Method;
 use serde_json::{Value, json};
 use signet_crypto::{Algorithm, Secret, SigningKey, hash::sha256};
 use signet_directory::CredentialKind;
-use signet_directory::{logout_notice, session};
+use signet_directory::logout_notice::{self, NOTICES};
+use signet_directory::session;
 use signet_encoding::base64url;
 use signet_jose::jwk::{Jwk, JwkSet};
 use signet_jose::jwt::{JwtSigner, Typ, half_hash};
@@ -1352,8 +1353,11 @@ fn a_logout_at_the_provider_ends_the_sessions_that_came_of_it_once() {
     logout(&|_| ()).expect(200);
     assert!(!is_in(&mut one) && is_in(&mut other));
     // It is passed on to the client.
-    let (passed_on, _) = block_on(logout_notice::page(store, None, 10, now)).unwrap();
-    let passed_on: Vec<(&str, &str)> = passed_on.iter().map(|n| (&*n.client_id, &*n.sid)).collect();
+    let (passed_on, _) = block_on(NOTICES.page(store, None, 10, now)).unwrap();
+    let passed_on: Vec<(&str, &str)> = passed_on
+        .iter()
+        .map(|n| (&*n.what.client_id, &*n.what.sid))
+        .collect();
     assert_eq!(passed_on, [("web", sid)]);
     logout(&|_| ()).expect_error(400, "invalid_request");
     logout(&|claims| {

@@ -94,6 +94,7 @@ const EXAMPLES: &[Example] = &[
         row: "an action in the audit trail",
         names: &["LOGOUT"],
         users: &[
+            "realm/outbox/back_channel_logout.rs",
             "request/browser_request.rs",
             "server/endpoint/provider_logout.rs",
         ],
@@ -113,6 +114,12 @@ const EXAMPLES: &[Example] = &[
         row: "a way to log in that leads elsewhere, by a redirect or a challenge",
         names: &["provider::LEAD"],
         users: &[],
+    },
+    Example {
+        row: "a kind of thing that goes out: a notice, a mail, an event",
+        names: &["BackChannelLogout", "back_channel_logout", "NOTICES"],
+        // The change that causes it, and the operation that lists it.
+        users: &["admin/operations/logouts.rs", "directory/logout_notice.rs"],
     },
     Example {
         row: "a store",

@@ -54,9 +54,9 @@ pub enum Table {
     UserGrant,
     /// partition: public session id, sort: `client_id`; who takes part in a session
     SessionClient,
-    /// What clients are told of sessions that ended: partition: what waits or what is done, sort:
-    /// when it is due and its id
-    LogoutNotice,
+    /// What goes out: notices to clients, mails. partition: its kind, and whether it waits or is
+    /// done; sort: when it is due and its id
+    Outbox,
     /// One-time codes sent by mail.
     OneTimeCode,
     /// partition: device code id
@@ -123,7 +123,7 @@ impl Table {
         Table::UserSession,
         Table::UserGrant,
         Table::SessionClient,
-        Table::LogoutNotice,
+        Table::Outbox,
         Table::OneTimeCode,
         Table::DeviceCode,
         Table::UserCode,
@@ -163,7 +163,7 @@ impl Table {
             Table::UserSession => (19, true, Latest, false),
             Table::UserGrant => (20, true, Latest, false),
             Table::SessionClient => (40, true, Latest, false),
-            Table::LogoutNotice => (41, true, Latest, false),
+            Table::Outbox => (41, true, Latest, false),
             Table::OneTimeCode => (21, true, Latest, false),
             Table::DeviceCode => (22, true, Latest, false),
             Table::UserCode => (23, true, Latest, false),

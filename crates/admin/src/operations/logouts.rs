@@ -10,7 +10,8 @@ use crate::engine::right::Right::Read;
 use crate::operations::model::List;
 use schemars::JsonSchema;
 use serde::Serialize;
-use signet_directory::logout_notice::{self, Notice, NoticeState};
+use signet_directory::logout_notice::{NOTICES, Notice};
+use signet_outbox::{Item, State};
 use signet_realm::state::Realm;
 use std::sync::Arc;
 
@@ -54,30 +55,32 @@ struct LogoutDocument {
     last_at: Option<u64>,
 }
 
-impl From<Notice> for LogoutDocument {
-    fn from(notice: Notice) -> LogoutDocument {
+impl From<Item<Notice>> for LogoutDocument {
+    fn from(item: Item<Notice>) -> LogoutDocument {
         LogoutDocument {
-            id: notice.id,
-            client_id: notice.client_id,
-            user_id: notice.user_id,
-            sid: notice.sid,
-            state: match notice.state {
+            id: item.id,
+            client_id: item.what.client_id,
+            user_id: item.what.user_id,
+            sid: item.what.sid,
+            state: match item.state {
                 // A list leaves watches out.
-                NoticeState::Watching | NoticeState::Waiting => "waiting",
-                NoticeState::Delivered => "delivered",
-                NoticeState::Failed => "failed",
+                State::Watching | State::Waiting => "waiting",
+                State::Delivered => "delivered",
+                State::Failed => "failed",
             },
-            made_at: notice.made_at,
-            attempts: notice.attempts,
-            last: notice.last,
-            last_at: notice.last_at,
+            made_at: item.made_at,
+            attempts: item.attempts,
+            last: item.last,
+            last_at: item.last_at,
         }
     }
 }
 
 async fn list(realm: Arc<Realm>, page: Page) -> Result<Json<List<LogoutDocument>>, Problem> {
     let after = page.after.as_deref();
-    let found = logout_notice::page(&*realm.store, after, page.limit, realm.now()).await?;
+    let found = NOTICES
+        .page(&*realm.store, after, page.limit, realm.now())
+        .await?;
     let (notices, next) = found;
     let items = notices.into_iter().map(LogoutDocument::from).collect();
     Ok(Json(List { items, next }))

@@ -1,4 +1,7 @@
+use std::sync::Arc;
+
 use super::*;
+use signet_outbox::{Due, State};
 use signet_store::MemoryStore;
 
 const DAY: u64 = 86_400;
@@ -7,14 +10,9 @@ fn store() -> Arc<dyn Store> {
     Arc::new(MemoryStore::new())
 }
 
-/// Claims whatever is due.
-async fn claim(
-    store: &Arc<dyn Store>,
-    limit: usize,
-    now: u64,
-) -> Result<(Vec<Claimed>, bool), StoreError> {
-    let found = look(store, b"", limit, now, |_| Choice::Claim).await?;
-    Ok((found.claimed, found.next.is_some()))
+/// Whatever is due of a kind.
+async fn due(store: &Arc<dyn Store>, queue: &Queue<Notice>, now: u64) -> Vec<Due<Notice>> {
+    queue.look(&**store, b"", 100, now).await.unwrap().due
 }
 
 async fn note(store: &Arc<dyn Store>, sid: &str, client: &str) {
@@ -39,112 +37,72 @@ async fn each_client_of_a_session_is_told_once_however_often_it_ends() {
     note(&store, "s2", "a").await;
     assert_eq!(ended(&*store, "s1", 10).await.unwrap(), 2);
     assert_eq!(ended(&*store, "s1", 11).await.unwrap(), 0);
-    let (claimed, _) = claim(&store, 100, 12).await.unwrap();
-    let mut told: Vec<&str> = claimed.iter().map(|c| &*c.notice.client_id).collect();
+    let due = due(&store, &NOTICES, 12).await;
+    let mut told: Vec<&str> = due.iter().map(|due| &*due.item.what.client_id).collect();
     told.sort_unstable();
     assert_eq!(told, ["a", "b"]);
-    assert!(
-        claimed
-            .iter()
-            .all(|c| c.notice.sid == "s1" && c.notice.user_id == "alice")
-    );
+    let of_alice =
+        |due: &Due<Notice>| due.item.what.sid == "s1" && due.item.what.user_id == "alice";
+    assert!(due.iter().all(of_alice));
+    assert!(due.iter().all(|due| due.item.state == State::Waiting));
 }
 
 #[tokio::test]
-async fn a_notice_is_one_nodes_until_its_claim_is_over() {
+async fn each_client_of_a_session_has_a_watch_and_an_account_has_one_of_its_own() {
     let store = store();
     note(&store, "s1", "a").await;
-    ended(&*store, "s1", 10).await.unwrap();
-    let (first, _) = claim(&store, 100, 10).await.unwrap();
-    assert_eq!(first.len(), 1);
-    assert!(
-        claim(&store, 100, 10 + LEASE - 1)
-            .await
-            .unwrap()
-            .0
-            .is_empty()
-    );
-    // That node died: another one sends it.
-    let (second, _) = claim(&store, 100, 10 + LEASE).await.unwrap();
-    assert_eq!(second[0].notice, first[0].notice);
+    note(&store, "s1", "a").await;
+    let account = Change::new(watch_account("alice", DAY, 1));
+    assert!(store.commit(account, 1).await.unwrap().is_done());
+    assert!(due(&store, &SESSION_WATCHES, DAY - 1).await.is_empty());
+    for (queue, sid, client) in [(&SESSION_WATCHES, "s1", "a"), (&ACCOUNT_WATCHES, "", "")] {
+        let watches = due(&store, queue, DAY).await;
+        assert_eq!(watches.len(), 1);
+        let watch = &watches[0].item;
+        assert_eq!(watch.state, State::Watching);
+        let Notice {
+            client_id,
+            user_id,
+            sid: of,
+        } = &watch.what;
+        assert_eq!((&**client_id, &**user_id, &**of), (client, "alice", sid));
+    }
+    assert!(due(&store, &NOTICES, DAY).await.is_empty());
 }
 
+/// What a store has from before the outbox had kinds: a notice, and a watch among the notices.
 #[tokio::test]
-async fn a_notice_is_sent_again_and_given_up_at_last() {
+async fn rows_of_before_there_were_kinds_are_read() {
     let store = store();
-    note(&store, "s1", "a").await;
-    ended(&*store, "s1", 10).await.unwrap();
-    let mut now = 10;
-    for attempt in 1..=MAX_SENT {
-        let (mut claimed, _) = claim(&store, 100, now).await.unwrap();
-        let claimed = claimed.pop().expect("it is due");
-        let refused = claimed.sent(&*store, Err("503".into()), false, now).await;
-        let expected = match attempt < MAX_SENT {
-            true => NoticeState::Waiting,
-            false => NoticeState::Failed,
+    for (id, state) in [("jti1", "waiting"), ("jti2", "watching")] {
+        let row = format!(
+            r#"{{"client_id":"a","user_id":"alice","sid":"s1","id":"{id}","state":"{state}",
+            "made_at":7,"attempts":3,"last":"503","last_at":9}}"#
+        );
+        let sort = [&10u64.to_be_bytes(), id.as_bytes()].concat();
+        let put = Op::Put {
+            key: Key::with_sort(Table::Outbox, b"waiting", sort),
+            value: row.into_bytes(),
+            end: Some(DAY),
         };
-        assert_eq!(refused.unwrap(), expected);
-        // Not at once.
-        assert!(claim(&store, 100, now).await.unwrap().0.is_empty());
-        now += 320;
+        store.commit(Change::new(put), 1).await.unwrap();
     }
-    let (shown, next) = page(&*store, None, 10, now).await.unwrap();
-    assert_eq!((shown.len(), next), (1, None));
-    assert_eq!(shown[0].attempts, MAX_SENT);
-    assert_eq!(shown[0].last.as_deref(), Some("503"));
-}
-
-#[tokio::test]
-async fn what_nobody_ended_is_found_by_its_watch() {
-    let store = store();
-    note(&store, "s1", "a").await;
-    let (mut claimed, _) = claim(&store, 100, DAY).await.unwrap();
-    let watch = claimed.pop().expect("a watch");
-    assert_eq!(watch.notice.state, NoticeState::Watching);
-    watch.watch_on(&*store, 2 * DAY, DAY).await.unwrap();
-    assert!(claim(&store, 100, DAY + LEASE).await.unwrap().0.is_empty());
-    let (mut claimed, _) = claim(&store, 100, 2 * DAY).await.unwrap();
-    let watch = claimed.pop().expect("the watch again");
-    watch.watched_end(&*store, 2 * DAY).await.unwrap();
-    let (claimed, _) = claim(&store, 100, 2 * DAY).await.unwrap();
-    assert_eq!(claimed.len(), 1);
-    assert_eq!(claimed[0].notice.state, NoticeState::Waiting);
-}
-#[tokio::test]
-async fn what_is_left_or_put_off_hides_nothing_behind_it() {
-    let store = store();
-    for session in 0..6 {
-        note(&store, &format!("s{session}"), "a").await;
-        ended(&*store, &format!("s{session}"), 10).await.unwrap();
-    }
-    note(&store, "s9", "b").await;
-    ended(&*store, "s9", 11).await.unwrap();
-    let choose = |notice: &Notice| match (&*notice.client_id, &*notice.sid) {
-        ("a", "s0") => Choice::PutOff(50, "later"),
-        ("a", "s1") => Choice::GiveUp("never"),
-        ("a", _) => Choice::Leave,
-        (_, _) => Choice::Claim,
-    };
-    let (mut after, mut claimed, mut moved) = (Vec::new(), Vec::new(), 0);
-    loop {
-        let found = look(&store, &after, 2, 12, choose).await.unwrap();
-        claimed.extend(found.claimed);
-        moved += found.moved;
-        let Some(next) = found.next else { break };
-        after = next;
-    }
-    let told: Vec<&str> = claimed.iter().map(|c| &*c.notice.client_id).collect();
-    assert_eq!((told, moved), (vec!["b"], 2));
-    // What was left is there, what was put off comes later, and what was given up never.
-    assert_eq!(claim(&store, 100, 12).await.unwrap().0.len(), 4);
-    let (later, _) = claim(&store, 100, 50).await.unwrap();
-    assert_eq!(later.len(), 1);
-    assert_eq!((&*later[0].notice.sid, later[0].notice.attempts), ("s0", 0));
-    let (shown, _) = page(&*store, None, 10, 50).await.unwrap();
-    let failed = shown.iter().find(|n| n.state == NoticeState::Failed);
-    let failed = failed.expect("the one given up");
-    assert_eq!(
-        (&*failed.sid, failed.last.as_deref()),
-        ("s1", Some("never"))
-    );
+    let due = due(&store, &NOTICES, 10).await;
+    let read: Vec<_> = due
+        .iter()
+        .map(|due| (&*due.item.id, due.item.state))
+        .collect();
+    assert_eq!(read, [("jti1", State::Waiting), ("jti2", State::Watching)]);
+    let item = &due[0].item;
+    assert_eq!((item.made_at, item.attempts, item.last_at), (7, 3, Some(9)));
+    assert_eq!(item.last.as_deref(), Some("503"));
+    assert_eq!((&*item.what.client_id, &*item.what.sid), ("a", "s1"));
+    // And written as they were, for nodes of before.
+    let (shown, _) = NOTICES.page(&*store, None, 10, 10).await.unwrap();
+    let value = serde_json::to_value(&shown[0]).unwrap();
+    let expected = serde_json::json!({
+        "client_id": "a", "user_id": "alice", "sid": "s1", "id": "jti1", "state": "waiting",
+        "made_at": 7, "attempts": 3, "last": "503", "last_at": 9,
+    });
+    assert_eq!(value, expected);
 }

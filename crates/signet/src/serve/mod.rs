@@ -208,7 +208,7 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
     tokio::spawn(level.budget.clone().tell());
     tokio::spawn(tasks::sweep(realm.clone(), SWEEP_EVERY));
     tokio::spawn(parts::keep_keys(realm.clone()));
-    tokio::spawn(signet_realm::logout_notices::deliver(realm.clone()));
+    tokio::spawn(signet_realm::outbox::deliver(realm.clone()));
     if let Some(dev) = &mut dev {
         confirm(dev, address, &cluster).await?;
         greet(dev);

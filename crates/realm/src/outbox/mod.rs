@@ -1,0 +1,60 @@
+//! What a realm sends: the kinds, one file each.
+//!
+//! A kind says whom it goes to, within which bounds, how it is sent, and what is done when it was
+//! given up; what they share is [`signet_outbox`].
+
+mod account_watch;
+mod back_channel_logout;
+mod session_watch;
+
+pub use back_channel_logout::{MAX_HELD, MAX_HELD_PER_CLIENT, MAX_SENT};
+
+use std::sync::Arc;
+
+use signet_outbox::{Bounds, Context, Row, Sender};
+use signet_store::Store;
+
+use crate::state::Realm;
+
+/// Everything that goes out. Watches first: what they find is sent in the same round.
+const KINDS: &[&dyn Row<Realm>] = &[
+    &account_watch::AccountWatch,
+    &session_watch::SessionWatch,
+    &back_channel_logout::BackChannelLogout,
+];
+
+/// Of kinds that send nothing: what is looked at when it is due.
+const WATCHES: Bounds = Bounds {
+    held: 8_192,
+    held_of_receiver: 8_192,
+    at_once: 48,
+    at_once_of_receiver: 48,
+    lease: 60,
+    takes: 10,
+    // They make none, and have no receiver.
+    attempts: 1,
+    longest_pause: 0,
+    put_off: 0,
+    put_off_because: "",
+    given_up_because: "",
+};
+
+impl Context for Realm {
+    fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    fn now(&self) -> u64 {
+        Realm::now(self)
+    }
+}
+
+/// A node's part for one realm, a round at a time.
+pub fn sender() -> Sender<Realm> {
+    Sender::new(KINDS)
+}
+
+/// Sends, as long as the process lives. To be spawned once per realm; it ends with its runtime.
+pub async fn deliver(realm: Arc<Realm>) {
+    signet_outbox::deliver(realm, KINDS).await;
+}
