@@ -5,9 +5,9 @@
 //! outbox ([`NOTICES`]) in the same moment: of several who end it at once, one makes the notice.
 //!
 //! Nobody acts when a session expires. So a client that wants a notice has a watch in the outbox
-//! from the beginning ([`SESSION_WATCHES`]): it comes due again and again, and once the session is gone
-//! its clients get their notices. An account that is to expire or to be erased has a watch, too
-//! ([`ACCOUNT_WATCHES`]).
+//! from the beginning ([`SESSION_WATCHES`]): it comes due again and again, and once the session is
+//! gone its clients get their notices. An account that is to expire or to be erased has a watch,
+//! too ([`ACCOUNT_WATCHES`]).
 
 use serde::{Deserialize, Serialize};
 use signet_outbox::{Item, Queue};

@@ -15,6 +15,9 @@ use std::{
 /// Most files and folders side by side.
 const MAX_SIBLINGS: usize = 25;
 
+/// Most lines of a crate of the upper floors, tests beside the code among them.
+const MAX_LINES: usize = 10_000;
+
 /// A module's path below the crate's root.
 type Module = Vec<String>;
 /// Who imports whom.
@@ -305,6 +308,20 @@ fn no_folder_has_more_siblings_than_a_reader_keeps_in_mind() {
         crowded(src, &mut found);
     }
     assert_eq!(found, [""; 0]);
+}
+
+#[test]
+fn no_crate_of_the_upper_floors_grows_into_one_room_for_everything() {
+    let sources = sources();
+    for name in ["realm", "request", "federation", "login", "admin", "server"] {
+        let mut found = Vec::new();
+        files(&sources[name], &mut found);
+        let lines = found
+            .iter()
+            .map(|file| fs::read_to_string(file).expect("is read").lines().count());
+        let lines: usize = lines.sum();
+        assert!(lines <= MAX_LINES, "{name} has {lines} lines: cut it");
+    }
 }
 
 fn tree(files: &[(&str, &str)]) -> Tree {
