@@ -236,7 +236,7 @@ fn what_a_node_sent_before_it_died_is_sent_again_with_the_same_id() {
             tokio::task::yield_now().await;
         }
     });
-    assert_eq!(first.sent("hanging"), [id.clone()]);
+    assert_eq!(first.sent("hanging"), std::slice::from_ref(&id));
     assert_eq!(second.sent("hanging"), [id]);
     runtime.shutdown_background();
 }
