@@ -79,9 +79,13 @@ async fn cut_short(after: Option<Duration>) -> bool {
     let silent = command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut moving = silent.spawn().unwrap();
     match after {
-        // When the file of the new store is there.
+        // When the file of the new store is there, seen at once: a move of few rows is short.
         Some(after) => {
-            server.wait_for(|| other.join("signet.db").exists());
+            let begun = Instant::now();
+            while !other.join("signet.db").exists() {
+                assert!(begun.elapsed() < PATIENCE, "the move does not begin");
+                std::hint::spin_loop();
+            }
             std::thread::sleep(after);
         }
         None => assert!(moving.wait().unwrap().success()),
@@ -133,6 +137,6 @@ async fn a_server_that_is_killed_while_it_moves_its_rows_leaves_one_store_that_c
         which.push(cut_short(Some(Duration::from_millis(millis))).await);
     }
     assert!(cut_short(None).await, "the move was answered");
+    // Where each was cut off depends on the machine's speed: what must hold is asked of every one.
     eprintln!("the new store counts: {which:?}, and true");
-    assert!(!which[0], "nothing can have been moved yet");
 }
