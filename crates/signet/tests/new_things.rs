@@ -61,7 +61,7 @@ const EXAMPLES: &[Example] = &[
         users: &[],
     },
     Example {
-        row: "a response mode",
+        row: "a response mode, signed or not",
         names: &["form_post::FormPost", "ResponseMode::FORM_POST"],
         users: &[],
     },
