@@ -76,6 +76,11 @@ const EXAMPLES: &[Example] = &[
         users: &[],
     },
     Example {
+        row: "a form of authorization request: an object, a client's document",
+        names: &["Form::Pushed"],
+        users: &[],
+    },
+    Example {
         row: "an endpoint",
         names: &["EndpointId::Userinfo"],
         users: &[],
