@@ -113,7 +113,7 @@ fn ask_page(
     let request = interaction.request();
     let client = request.and_then(|request| {
         let clients = &visit.context.snapshot.registry.clients;
-        clients.get(&request.client_id)
+        clients.get(request.client_id())
     });
     signet_pages::sign_up(
         &visit.face(),

@@ -6,9 +6,10 @@ use crate::request::IssuerKeys;
 use crate::scope::ScopeSet;
 use crate::token::decision::{RevocationQuery, Revocations, Unavailable};
 use signet_crypto::{
-    VerifyingKey,
+    Algorithm, SigningKey, VerifyingKey,
     seal::{Keyring, SealingKey},
 };
+use signet_jose::jwt::JwtSigner;
 
 /// An issuer with one key, of this id.
 pub(crate) struct OneKey(pub &'static str, pub VerifyingKey);
@@ -33,6 +34,11 @@ impl Revocations for NothingRevoked {
 
 pub(crate) fn keyring() -> Keyring {
     Keyring::new(SealingKey::generate(), Vec::new())
+}
+
+/// A key that signs, ES256.
+pub(crate) fn signer() -> JwtSigner {
+    JwtSigner::new(SigningKey::generate(Algorithm::Es256).unwrap(), "k1")
 }
 
 pub(crate) fn scope(text: &str) -> ScopeSet {

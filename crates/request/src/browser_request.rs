@@ -331,7 +331,7 @@ impl BrowserRequest {
         let keyring = self.context.realm.keyring();
         let opened = Interaction::open(text, &keyring, &self.browser.id, self.context.now())?;
         if let Some(request) = opened.request() {
-            self.context.note_client(&request.client_id);
+            self.context.note_client(request.client_id());
         }
         if let Some(language) = opened.language.as_deref().and_then(Language::of_tag) {
             let _ = self.asked.set(language);
@@ -347,7 +347,7 @@ impl BrowserRequest {
         let keyring = self.context.realm.keyring();
         let opened = Interaction::open(text, &keyring, &self.browser.id, self.context.now())?;
         if let Some(request) = opened.request() {
-            self.context.note_client(&request.client_id);
+            self.context.note_client(request.client_id());
         }
         Some(opened)
     }

@@ -279,7 +279,7 @@ impl Interaction {
     /// What its login is for.
     pub fn sought<'a>(&'a self, registry: &'a Registry) -> Sought<'a> {
         let request = self.request();
-        let client = request.and_then(|request| registry.clients.get(&request.client_id));
+        let client = request.and_then(|request| registry.clients.get(request.client_id()));
         Sought {
             client: client.map(|client| &**client),
             scope: request.map(|request| &request.scope),

@@ -4,6 +4,7 @@
 //!   the handlers, CORS, proxies, response helpers.
 //! - [`browser_request`], [`cookie`], [`interaction`]: the browser behind a request, its session,
 //!   and where a person is on the way, sealed into the form.
+//! - [`clients`]: where a client that a request names is found.
 //! - [`access`]: the one question of every entrance: may this person have this, now?
 //! - [`security_mail`]: what a person is written about changes of their own account.
 //!
@@ -14,6 +15,7 @@
 pub mod access;
 pub mod browser_request;
 pub mod browser_state;
+pub mod clients;
 pub mod cookie;
 pub mod credentials;
 pub mod front_channel_logout;

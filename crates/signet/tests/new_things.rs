@@ -61,7 +61,7 @@ const EXAMPLES: &[Example] = &[
         users: &[],
     },
     Example {
-        row: "a response mode",
+        row: "a response mode, signed or not",
         names: &["form_post::FormPost", "ResponseMode::FORM_POST"],
         users: &[],
     },
@@ -73,6 +73,11 @@ const EXAMPLES: &[Example] = &[
     Example {
         row: "a check of authorization requests",
         names: &["must_be_pushed"],
+        users: &[],
+    },
+    Example {
+        row: "a form of authorization request: an object, a client's document",
+        names: &["Form::Pushed"],
         users: &[],
     },
     Example {

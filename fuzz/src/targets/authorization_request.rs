@@ -5,17 +5,18 @@
 use std::sync::{Arc, LazyLock};
 
 use signet_crypto::{
-    Secret, VerifyingKey,
+    Algorithm, Secret, VerifyingKey,
     seal::{Keyring, SealingKey},
 };
-use signet_oauth::authorize::{AuthorizationRequest, AuthorizeError, Facts, LookedUp, Progress, ReturnTo, Step, decide, validate};
-use signet_oauth::authorize::response::{self, Response};
+use signet_jose::jwt::JwtSigner;
+use signet_oauth::authorize::{AuthorizationRequest, AuthorizeError, Facts, Incoming, Issuing, LookedUp, Progress, Response, ReturnTo, Step, decide, validate};
+use signet_oauth::authorize::response;
 use signet_oauth::client::{ApplicationType, AuthMethod, Client, GrantType};
 use signet_oauth::token::decision::{RevocationQuery, Revocations, Unavailable};
 use signet_oauth::params::Params;
 use signet_oauth::authorize::redirect_uri::RedirectUri;
 use signet_oauth::registry::{Registry, Resource};
-use signet_oauth::request::{Context, IssuerKeys};
+use signet_oauth::request::{Context, IssuerKeys, IssuerSigners};
 use signet_oauth::scope::ScopeSet;
 use signet_oauth::settings::Settings;
 
@@ -90,6 +91,22 @@ impl IssuerKeys for Nothing {
     }
 }
 
+impl IssuerSigners for Nothing {
+    fn jwt_signer(&self, _: Algorithm) -> Option<&JwtSigner> {
+        None
+    }
+    fn compact_signer(&self) -> Option<&signet_compact::SigningKey> {
+        None
+    }
+}
+
+const ISSUING: Issuing<'static> = Issuing {
+    issuer: "https://as.example",
+    signers: &Nothing,
+    client: None,
+    now: NOW,
+};
+
 impl Revocations for Nothing {
     fn is_revoked(&self, _: &RevocationQuery<'_>) -> Result<bool, Unavailable> {
         Ok(false)
@@ -114,7 +131,10 @@ pub fn run(data: &[u8]) {
         now_ms: NOW * 1000,
         issue_ms: NOW * 1000,
     };
-    match validate(&params, &context) {
+    let incoming = Incoming::at_authorize(params.clone());
+    let named = incoming.named().client_id;
+    let found = named.and_then(|id| SERVER.registry.client(id, NOW).cloned());
+    match validate(&incoming.resolved(found), &context) {
         Ok(request) => accepted(&params, &request),
         Err(AuthorizeError::Page(_)) => {}
         Err(AuthorizeError::Redirect(refused)) => {
@@ -122,7 +142,7 @@ pub fn run(data: &[u8]) {
             goes_home(&client, &refused.to);
             answer(
                 &refused.to,
-                &response::error(&refused.to, &refused.error, "https://as.example"),
+                &response::error(&refused.to, &refused.error, &ISSUING).expect("nothing is signed"),
             );
         }
     }
@@ -133,7 +153,7 @@ fn client(id: &str) -> Arc<Client> {
 }
 
 fn accepted(params: &Params, request: &AuthorizationRequest) {
-    let client = client(&request.client_id);
+    let client = client(request.client_id());
     goes_home(&client, &request.return_to);
     assert!(request.code_challenge.is_some(), "PKCE is required");
     assert!(request.scope.is_subset(&client.scope));

@@ -87,7 +87,7 @@ fn login_page(page: &MethodPage<'_>) -> Html {
     let registry = &visit.context.snapshot.registry;
     let client = page
         .request
-        .and_then(|request| registry.clients.get(&request.client_id));
+        .and_then(|request| registry.clients.get(request.client_id()));
     let methods: Vec<MethodButton> = METHODS
         .iter()
         .filter(|method| method.is_first() && method.start.is_some() && (method.offered)(visit))

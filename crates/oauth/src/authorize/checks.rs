@@ -6,6 +6,7 @@
 //! it goes back to the client, with its state.
 mod parameters;
 
+use super::incoming::{Form, Resolved};
 use super::pushed;
 use super::request::{AuthorizationRequest, Prompts, ReturnTo};
 use super::response_mode::ResponseMode;
@@ -99,7 +100,7 @@ struct Draft<'a> {
     door: CheckedAt,
     params: &'a Params,
     context: &'a Context<'a>,
-    /// None only before the first check has passed.
+    /// none where the request names none that there is, which the first check says
     client: Option<&'a Arc<Client>>,
     /// thumbprint of a DPoP proof that came along (RFC 9449 section 10.1)
     proof_jkt: Option<&'a str>,
@@ -108,22 +109,22 @@ struct Draft<'a> {
     request: AuthorizationRequest,
 }
 
-/// Checks a request at `/authorize`, pushed or not. Reads nothing from `params` that only the
+/// Checks a request at `/authorize`, pushed or not. Reads nothing from its parameters that only the
 /// server may say.
 ///
 /// # Errors
 /// [`AuthorizeError`], which says whether the client may hear of it.
 pub fn validate(
-    params: &Params,
+    request: &Resolved,
     context: &Context<'_>,
 ) -> Result<AuthorizationRequest, AuthorizeError> {
-    if let Some(request_uri) = params
-        .get("request_uri")
-        .filter(|u| pushed::is_request_uri(u))
-    {
-        return pushed(params, request_uri, context).map_err(AuthorizeError::Page);
-    }
-    let mut draft = Draft::new(CheckedAt::Authorize, params, context, None);
+    let client = request.client.as_ref();
+    let mut draft = match request.form {
+        Form::Pushed => {
+            return pushed(&request.params, client, context).map_err(AuthorizeError::Page);
+        }
+        Form::Plain => Draft::new(CheckedAt::Authorize, &request.params, context, client),
+    };
     match draft.run() {
         Ok(()) => Ok(draft.request),
         Err(error) if draft.proven => Err(AuthorizeError::Redirect(Box::new(ErrorReturn {
@@ -137,12 +138,12 @@ pub fn validate(
 /// Checks a request at `/par`, whose client has been authenticated. `proof_jkt`: of the DPoP proof
 /// that came along.
 pub(crate) fn validate_pushed(
-    params: &Params,
-    client: &Arc<Client>,
+    request: &Resolved,
     proof_jkt: Option<&str>,
     context: &Context<'_>,
 ) -> Result<AuthorizationRequest, OAuthError> {
-    let mut draft = Draft::new(CheckedAt::Par, params, context, Some(client));
+    let client = request.client.as_ref();
+    let mut draft = Draft::new(CheckedAt::Par, &request.params, context, client);
     draft.proof_jkt = proof_jkt;
     draft.run().map(|()| draft.request)
 }
@@ -161,7 +162,7 @@ pub(crate) fn validate_device(
 /// RFC 9126 section 4: the pushed request counts, and nothing else of the query but `client_id`.
 fn pushed(
     params: &Params,
-    request_uri: &str,
+    client: Option<&Arc<Client>>,
     context: &Context<'_>,
 ) -> Result<AuthorizationRequest, OAuthError> {
     let gone = || {
@@ -173,8 +174,9 @@ fn pushed(
     let client_id = params.get("client_id").ok_or_else(|| {
         OAuthError::invalid_request("client_id must be sent along with request_uri")
     })?;
+    let request_uri = params.get("request_uri").ok_or_else(gone)?;
     let request = pushed::open(context.keyring, request_uri).ok_or_else(gone)?;
-    if request.client_id != client_id {
+    if request.return_to.client_id != client_id {
         return Err(OAuthError::invalid_request(
             "the request_uri was given to another client",
         ));
@@ -183,10 +185,7 @@ fn pushed(
         return Err(gone());
     }
     // What may have changed since it was pushed.
-    let client = context
-        .registry
-        .client(client_id, context.now())
-        .ok_or_else(|| unknown_client(client_id))?;
+    let client = client.ok_or_else(|| unknown_client(client_id))?;
     if client
         .redirect_uri(&request.return_to.redirect_uri)
         .is_none()
@@ -211,8 +210,8 @@ impl<'a> Draft<'a> {
             proof_jkt: None,
             proven: false,
             request: AuthorizationRequest {
-                client_id: client.map(|c| c.client_id.clone()).unwrap_or_default(),
                 return_to: ReturnTo {
+                    client_id: client.map(|c| c.client_id.clone()).unwrap_or_default(),
                     redirect_uri: String::new(),
                     response_mode: ResponseMode::QUERY,
                     state: None,

@@ -221,7 +221,7 @@ impl Granted<'_> {
         AuthorizationCode {
             id: ids.id,
             grant_id: ids.grant_id,
-            client_id: request.client_id.clone(),
+            client_id: request.client_id().to_owned(),
             redirect_uri: request.return_to.redirect_uri.clone(),
             redirect_uri_was_sent: request.redirect_uri_was_sent,
             code_challenge: request.code_challenge.clone(),

@@ -6,7 +6,8 @@
 //!
 //! ```text
 //! GET or POST /authorize
-//!   validate(&params, &context)          -> AuthorizationRequest, or AuthorizeError:
+//!   Incoming::at_authorize(params)       -> Named: the caller reads the client; `resolved`
+//!   validate(&resolved, &context)        -> AuthorizationRequest, or AuthorizeError:
 //!                                           Page (show it, send nobody anywhere) or Redirect (send `response::error`)
 //!   needs(&request, &client, session)    -> Needs: the caller's store is read; `Facts::looked_up`
 //!   decide(&request, &client, &facts)    -> Step
@@ -29,6 +30,7 @@ pub mod acr;
 mod checks;
 mod decide;
 mod hint;
+mod incoming;
 pub mod par;
 mod pushed;
 pub mod redirect_uri;
@@ -45,10 +47,11 @@ pub use decide::{
     forbidden, needs, pushed_is_used,
 };
 pub use hint::{IdTokenHint, verify_id_token_hint};
+pub use incoming::{Incoming, Named, Resolved};
 pub(crate) use pushed::MAX_REQUEST_URI_BYTES;
 pub use pushed::{URN, is_request_uri};
 pub use request::{AuthorizationRequest, PROMPT_VALUES, Prompts, Pushed, ReturnTo};
-pub use response_mode::{RESPONSE_MODES, Response, ResponseMode, with_query};
+pub use response_mode::{Issuing, Outgoing, RESPONSE_MODES, Response, ResponseMode, with_query};
 
 #[cfg(test)]
 mod tests;

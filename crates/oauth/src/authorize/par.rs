@@ -7,10 +7,9 @@ pub use crate::authorize::{URN, is_request_uri};
 use crate::id::PushedId;
 
 use crate::{
-    authorize::{MAX_REQUEST_URI_BYTES, Pushed, validate_pushed},
+    authorize::{Incoming, MAX_REQUEST_URI_BYTES, Pushed, validate_pushed},
     client::Client,
     error::{ErrorCode, OAuthError},
-    params::Params,
     request::Context,
 };
 use signet_crypto::seal::Purpose;
@@ -44,21 +43,20 @@ impl PushedResponse {
 /// # Errors
 /// What `/authorize` would say, as a direct answer.
 pub fn push(
-    params: &Params,
+    incoming: Incoming,
     client: &Arc<Client>,
     proof_jkt: Option<&str>,
     id: PushedId,
     context: &Context<'_>,
 ) -> Result<PushedResponse, OAuthError> {
-    if params
-        .get("client_id")
-        .is_some_and(|c| c != client.client_id)
-    {
+    let named = incoming.named().client_id;
+    if named.is_some_and(|client_id| client_id != client.client_id) {
         return Err(OAuthError::invalid_request(
             "client_id is not the authenticated client's",
         ));
     }
-    let mut request = validate_pushed(params, client, proof_jkt, context)?;
+    let resolved = incoming.resolved(Some(client.clone()));
+    let mut request = validate_pushed(&resolved, proof_jkt, context)?;
     let expires_in = context.settings.par_lifetime;
     request.pushed = Some(Pushed {
         id,

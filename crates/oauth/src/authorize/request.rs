@@ -13,9 +13,7 @@ const VERSION: u8 = 1;
 /// a seal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthorizationRequest {
-    /// who asks
-    pub client_id: String,
-    /// where the answer goes
+    /// who asks, and where the answer goes
     pub return_to: ReturnTo,
     /// Did the request name its redirect URI? Then the token request must, too.
     pub redirect_uri_was_sent: bool,
@@ -52,6 +50,8 @@ pub struct AuthorizationRequest {
 /// Where an answer goes, and how: proven, so also where errors may go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReturnTo {
+    /// whose answer it is
+    pub client_id: String,
     /// as requested, and registered
     pub redirect_uri: String,
     /// how
@@ -140,7 +140,7 @@ impl AuthorizationRequest {
     /// The encoding that is sealed into an interaction or a pushed request.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut e = Encoder::new(VERSION);
-        e.text(&self.client_id)
+        e.text(&self.return_to.client_id)
             .text(&self.return_to.redirect_uri)
             .text(self.return_to.response_mode.name())
             .optional_text(self.return_to.state.as_deref())
@@ -173,8 +173,8 @@ impl AuthorizationRequest {
     pub fn from_bytes(bytes: &[u8]) -> Result<AuthorizationRequest, Undecodable> {
         let mut d = Decoder::new(bytes, VERSION)?;
         let request = AuthorizationRequest {
-            client_id: d.string()?,
             return_to: ReturnTo {
+                client_id: d.string()?,
                 redirect_uri: d.string()?,
                 response_mode: ResponseMode::named(d.text()?).ok_or(Undecodable)?,
                 state: d.optional_string()?,
@@ -213,6 +213,11 @@ impl AuthorizationRequest {
         Ok(request)
     }
 
+    /// Who asks.
+    pub fn client_id(&self) -> &str {
+        &self.return_to.client_id
+    }
+
     /// Is it an OpenID Connect request?
     pub fn is_openid(&self) -> bool {
         self.scope.contains(crate::scope::OPENID)
@@ -226,8 +231,8 @@ mod tests {
 
     fn full() -> AuthorizationRequest {
         AuthorizationRequest {
-            client_id: "web".into(),
             return_to: ReturnTo {
+                client_id: "web".into(),
                 redirect_uri: "https://rp.example/cb".into(),
                 response_mode: ResponseMode::FORM_POST,
                 state: Some("s t\u{e4}te".into()),

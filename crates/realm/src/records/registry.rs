@@ -391,7 +391,7 @@ impl Realm {
         if unused.is_empty() {
             return Ok(0);
         }
-        unused.sort_unstable_by_key(|(end, _)| *end);
+        unused.sort_unstable_by_key(|(end, client)| (*end, &client.client_id));
         unused.truncate(SWEPT);
         let _one_after_another = self.registry_writes.lock().await;
         let (mut removed, mut gone) = (Vec::with_capacity(unused.len()), Vec::new());

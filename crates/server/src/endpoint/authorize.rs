@@ -5,10 +5,11 @@
 //! shows the pages, and says to the rules what the server itself knows. A POST goes on as a GET: it
 //! may come from another site, and then the session's cookie (`SameSite=Lax`) was not sent with it.
 
-use http::StatusCode;
+mod answer;
+
 use signet_oauth::authorize::{
-    self, AuthorizationRequest, AuthorizeError, CodeIds, Facts, Granted, LookedUp, Needs, Pushed,
-    Response as Answer, ReturnTo, Step, response,
+    self, AuthorizationRequest, AuthorizeError, CodeIds, Facts, Granted, Incoming, LookedUp, Needs,
+    Pushed, Step,
 };
 use signet_oauth::client::Client;
 use signet_oauth::endpoint::EndpointId;
@@ -28,12 +29,11 @@ use signet_directory::consent;
 use signet_login::journey::{self, Journey, StepUp};
 use signet_login::sign_up;
 use signet_pages::words::{host_of, name_of, scope_lines};
-use signet_pages::{
-    ClientLinks, ConsentPage, Face, Html, LeavingPage, Onward, ScopeLine, SelectPage,
-};
+use signet_pages::{ClientLinks, ConsentPage, Html, ScopeLine, SelectPage};
 use signet_request::access::{self, Sought, Wants};
 use signet_request::browser_request::{BrowserRequest, LoggedIn, error_page, face_of};
 use signet_request::browser_state;
+use signet_request::clients;
 use signet_request::http::{Context, Response};
 use signet_request::interaction::{self, Goal, Interaction, Page};
 
@@ -47,7 +47,7 @@ pub async fn show(mut context: Context) -> Response {
         Ok(params) => params,
         Err(error) => return error_page(&mut context, &error),
     };
-    match check(&mut context, &params) {
+    match check(&mut context, params).await {
         Ok(request) => at_one_moment(pin!(begin(context, request))).await,
         Err(response) => *response,
     }
@@ -59,7 +59,7 @@ pub async fn submit(mut context: Context) -> Response {
         Ok(params) => params,
         Err(error) => return error_page(&mut context, &error.into()),
     };
-    let request = match check(&mut context, &params) {
+    let request = match check(&mut context, params).await {
         Ok(request) => request,
         Err(response) => return *response,
     };
@@ -78,18 +78,22 @@ pub async fn submit(mut context: Context) -> Response {
     }
 }
 
-fn check(context: &mut Context, params: &Params) -> Result<AuthorizationRequest, Box<Response>> {
-    let snapshot = context.snapshot.clone();
-    let checked = rules::with(context, |rules| authorize::validate(params, rules));
+/// Reads what the request names, then asks the rules.
+async fn check(
+    context: &mut Context,
+    params: Params,
+) -> Result<AuthorizationRequest, Box<Response>> {
+    let incoming = Incoming::at_authorize(params);
+    let client = clients::resolve(context, incoming.named().client_id).await;
+    let resolved = incoming.resolved(client);
+    let checked = rules::with(context, |rules| authorize::validate(&resolved, rules));
     checked.map_err(|error| {
-        let client_id = params
-            .get("client_id")
-            .filter(|id| snapshot.registry.clients.contains_key(id));
+        let client = resolved.client().map(|client| &**client);
         let refused = |context: &Context, error: &OAuthError| {
             let event = context
                 .event(Action::AUTHORIZE)
                 .refused(error.code.as_str());
-            let event = client_id.map_or(event, |client_id| event.client(client_id));
+            let event = client.map_or(event, |client| event.client(&client.client_id));
             context.realm.audit().record(event);
         };
         Box::new(match error {
@@ -100,14 +104,9 @@ fn check(context: &mut Context, params: &Params) -> Result<AuthorizationRequest,
             AuthorizeError::Redirect(back) => {
                 refused(context, &back.error);
                 context.note_error(&back.error);
-                let client = client_id.and_then(|id| snapshot.registry.clients.get(id));
-                error_answer(
-                    context,
-                    &face_of(context),
-                    client.map(|c| &**c),
-                    &back.to,
-                    &back.error,
-                )
+                let face = face_of(context);
+                let answer = answer::error(context, &face, client, &back.to, &back.error);
+                answer.unwrap_or_else(|error| error_page(context, &error))
             }
         })
     })
@@ -115,7 +114,7 @@ fn check(context: &mut Context, params: &Params) -> Result<AuthorizationRequest,
 
 /// Goes on with a checked request.
 pub async fn begin(context: Context, request: AuthorizationRequest) -> Response {
-    context.note_client(&request.client_id);
+    context.note_client(request.client_id());
     let lifetime = context.snapshot.settings.interaction_lifetime;
     let interaction = Interaction::authorize(request, lifetime, context.now());
     match BrowserRequest::begin(context).await {
@@ -129,57 +128,6 @@ pub async fn begin(context: Context, request: AuthorizationRequest) -> Response 
     }
 }
 
-/// What an answer to the client looks like on the wire.
-fn answer(t: &Face, answer: Answer) -> Response {
-    match answer {
-        Answer::Redirect(url) => signet_request::http::response::redirect(&url),
-        Answer::FormPost { action, fields } => {
-            let fields: Vec<(&str, &str)> = fields.iter().map(|(n, v)| (*n, v.as_str())).collect();
-            signet_pages::form_post(t, &action, &fields).respond(StatusCode::OK)
-        }
-    }
-}
-
-/// The answer with an error. A client that registered itself leads nobody anywhere by asking for
-/// what cannot be done (RFC 9700 section 4.11.2): a page says where it would go. In a frame nobody
-/// is led away, and a page of ours is not shown.
-fn error_answer(
-    context: &Context,
-    t: &Face,
-    client: Option<&Client>,
-    to: &ReturnTo,
-    error: &OAuthError,
-) -> Response {
-    let back = response::error(to, error, &context.snapshot.settings.issuer);
-    let vouched_for = client.is_some_and(Client::is_vouched_for);
-    if vouched_for || context.header("sec-fetch-dest") == Some("iframe") {
-        return answer(t, back);
-    }
-    let host = host_of(t, &to.redirect_uri);
-    let shown = |onward| {
-        signet_pages::leaving(
-            t,
-            &LeavingPage {
-                host: &host,
-                error: error.code.as_str(),
-                description: error.description,
-                onward,
-            },
-        )
-    };
-    let html = match &back {
-        Answer::Redirect(url) => shown(Onward::Link(url)),
-        Answer::FormPost { action, fields } => {
-            let fields: Vec<(&str, &str)> = fields.iter().map(|(n, v)| (*n, v.as_str())).collect();
-            shown(Onward::Form {
-                action,
-                fields: &fields,
-            })
-        }
-    };
-    html.respond(StatusCode::OK)
-}
-
 /// Asks the rules what comes next, and does it. `consented`: the person has just allowed what the
 /// consent page listed.
 pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented: bool) -> Response {
@@ -189,7 +137,7 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
     let request = request.clone();
     let snapshot = visit.context.snapshot.clone();
     let now = visit.context.now();
-    let Some(client) = snapshot.registry.client(&request.client_id, now).cloned() else {
+    let Some(client) = clients::resolve(&visit.context, Some(request.client_id())).await else {
         return visit.error(&OAuthError::invalid_request("The client is unknown."));
     };
     let present = visit.present().cloned();
@@ -249,10 +197,9 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
                 StepUp::Unreachable if asked => {
                     let error = journey::unreachable();
                     note_refusal(&visit, &request, &error);
-                    let to = &request.return_to;
-                    let answer =
-                        error_answer(&visit.context, &visit.face(), Some(&client), to, &error);
-                    visit.finish(answer)
+                    let (to, face) = (&request.return_to, visit.face());
+                    let answer = answer::error(&visit.context, &face, Some(&client), to, &error);
+                    finish(visit, answer)
                 }
                 StepUp::Page | StepUp::Unreachable | StepUp::Login => {
                     journey::show(visit, interaction, None)
@@ -289,7 +236,7 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
             visit.context.realm.audit().record(event);
             refused(visit, &request, &client, &error)
         }
-        Step::Grant(granted) => grant(visit, &interaction, &request, &granted).await,
+        Step::Grant(granted) => grant(visit, &interaction, &request, &client, &granted).await,
     }
 }
 
@@ -300,17 +247,22 @@ fn refused(
     client: &Client,
     error: &OAuthError,
 ) -> Response {
-    let to = &request.return_to;
+    let (to, face, context) = (&request.return_to, visit.face(), &visit.context);
     // A silent request is answered to the client, whoever registered it (OpenID Connect Core
     // section 3.1.2.1; RFC 9700 section 4.11.2 makes this exception).
     let answer = match request.prompts.none {
-        true => {
-            let issuer = &visit.context.snapshot.settings.issuer;
-            answer(&visit.face(), response::error(to, error, issuer))
-        }
-        false => error_answer(&visit.context, &visit.face(), Some(client), to, error),
+        true => answer::silent_error(context, &face, Some(client), to, error),
+        false => answer::error(context, &face, Some(client), to, error),
     };
-    visit.finish(answer)
+    finish(visit, answer)
+}
+
+/// The answer, with what the browser keeps; a page where it could not be made.
+fn finish(visit: BrowserRequest, answer: Result<Response, OAuthError>) -> Response {
+    match answer {
+        Ok(answer) => visit.finish(answer),
+        Err(error) => visit.error(&error),
+    }
 }
 
 /// Reads what the rules need: whether the pushed request was answered, and what the user has agreed
@@ -341,18 +293,16 @@ fn note_refusal(visit: &BrowserRequest, request: &AuthorizationRequest, error: &
 
 /// The answer with an error, to the client: of a person who has just decided so, on a page that
 /// named it.
-pub fn refuse(
+pub async fn refuse(
     visit: BrowserRequest,
     request: &AuthorizationRequest,
     error: &OAuthError,
 ) -> Response {
     note_refusal(&visit, request, error);
-    let issuer = visit.context.snapshot.settings.issuer.clone();
-    let t = visit.face();
-    visit.finish(answer(
-        &t,
-        response::error(&request.return_to, error, &issuer),
-    ))
+    let client = clients::resolve(&visit.context, Some(request.client_id())).await;
+    let (to, face) = (&request.return_to, visit.face());
+    let answer = answer::silent_error(&visit.context, &face, client.as_deref(), to, error);
+    finish(visit, answer)
 }
 
 /// The line of a request, about whoever is there.
@@ -360,7 +310,7 @@ fn about<'a>(visit: &'a BrowserRequest, request: &'a AuthorizationRequest) -> Ev
     let event = visit
         .context
         .event(Action::AUTHORIZE)
-        .client(&request.client_id);
+        .client(request.client_id());
     match visit.present() {
         Some(present) => event
             .subject(&present.user.id)
@@ -373,6 +323,7 @@ async fn grant(
     visit: BrowserRequest,
     interaction: &Interaction,
     request: &AuthorizationRequest,
+    client: &Client,
     granted: &Granted<'_>,
 ) -> Response {
     let context = &visit.context;
@@ -407,9 +358,9 @@ async fn grant(
     let event = access::let_in(event, granted.rule());
     context.realm.audit().record(event.operation("code"));
     let state = session_state(&visit, request);
-    let back = response::success(&request.return_to, &code, state, &settings.issuer);
-    let answer = answer(&visit.face(), back);
-    visit.finish(answer)
+    let (to, face) = (&request.return_to, visit.face());
+    let answer = answer::code(context, &face, client, to, &code, state);
+    finish(visit, answer)
 }
 
 /// What a client of OpenID Connect may ask about the browser's session by.
@@ -419,7 +370,7 @@ fn session_state(visit: &BrowserRequest, request: &AuthorizationRequest) -> Opti
         && signet_oauth::metadata::is_served(EndpointId::CheckSession, settings);
     let row = &visit.present().filter(|_| asked)?.found.row;
     signet_oauth::authorize::session_state::session_state(
-        &request.client_id,
+        request.client_id(),
         &request.return_to.redirect_uri,
         &browser_state::of(row),
         &signet_crypto::random::bytes(),
@@ -538,7 +489,7 @@ pub async fn submit_page(
     let request = request.clone();
     let decision = form.get("decision").unwrap_or("");
     if matches!(decision, "deny" | "cancel") {
-        return refuse(visit, &request, &authorize::denied());
+        return refuse(visit, &request, &authorize::denied()).await;
     }
     let Some(present) = visit.present().cloned() else {
         // The session ended meanwhile: the rules ask for a login.
@@ -579,7 +530,7 @@ async fn remember(
     let may = request.scope.of_person(user.admin);
     let snapshot = &visit.context.snapshot;
     let registry = &snapshot.registry;
-    let client = registry.clients.get(&request.client_id);
+    let client = registry.clients.get(request.client_id());
     let client = client.map(|client| &**client);
     let wants = Wants {
         sought: Sought {
@@ -601,7 +552,7 @@ async fn remember(
     consent::add(
         store,
         &user.id,
-        &request.client_id,
+        request.client_id(),
         &may,
         &claims,
         context.now(),

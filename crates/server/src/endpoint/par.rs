@@ -2,7 +2,7 @@
 use super::client_endpoint::ClientRequest;
 use http::StatusCode;
 use signet_audit::Action;
-use signet_oauth::authorize::par;
+use signet_oauth::authorize::{Incoming, par};
 use signet_oauth::client::Client;
 use signet_oauth::endpoint::EndpointId;
 use signet_oauth::error::OAuthError;
@@ -45,7 +45,8 @@ async fn answer(call: &ClientRequest) -> Result<(Arc<Client>, Vec<u8>), OAuthErr
     }
     let jkt = possession.as_ref().map(|p| p.jkt.as_str());
     let id = signet_crypto::random::bytes();
+    let incoming = Incoming::at_par(call.params.clone());
     let pushed =
-        call.decide(|rules| par::push(&call.params, &client, jkt, PushedId::new(id), rules))?;
+        call.decide(|rules| par::push(incoming, &client, jkt, PushedId::new(id), rules))?;
     Ok((client, pushed.to_json()))
 }

@@ -309,7 +309,6 @@ fn permitted(context: &Context, client: &Client) -> Result<(), OAuthError> {
     Ok(())
 }
 
-/// Clients that registered themselves and were never used.
 /// Whether one more client may register. Room is made by those that nobody used for the longest
 /// time, so that no flood of registrations closes the endpoint to others.
 async fn has_room(context: &Context) -> Result<bool, StoreError> {

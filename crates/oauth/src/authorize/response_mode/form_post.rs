@@ -1,5 +1,6 @@
 //! `form_post`: a page that posts the answer (OAuth 2.0 Form Post Response Mode).
-use super::{Mode, Response};
+use super::{Mode, Outgoing, Response};
+use crate::error::OAuthError;
 
 pub(super) struct FormPost;
 
@@ -16,10 +17,10 @@ impl Mode for FormPost {
         }
     }
 
-    fn write(&self, redirect_uri: &str, fields: Vec<(&'static str, String)>) -> Response {
-        Response::FormPost {
-            action: redirect_uri.to_owned(),
-            fields,
-        }
+    fn write(&self, answer: Outgoing<'_>) -> Result<Response, OAuthError> {
+        Ok(Response::FormPost {
+            action: answer.to.redirect_uri.clone(),
+            fields: answer.fields,
+        })
     }
 }

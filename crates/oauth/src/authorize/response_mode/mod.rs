@@ -3,6 +3,8 @@
 mod form_post;
 mod query;
 
+use super::request::ReturnTo;
+use crate::{client::Client, error::OAuthError, request::IssuerSigners};
 pub use query::with_query;
 use std::fmt;
 
@@ -31,8 +33,36 @@ pub trait Mode: Sync {
     /// What the client hears.
     fn admits(&self, redirect_uri: &str) -> Result<(), &'static str>;
 
-    /// The answer of these fields, unescaped.
-    fn write(&self, redirect_uri: &str, fields: Vec<(&'static str, String)>) -> Response;
+    /// The answer as the browser gets it.
+    ///
+    /// # Errors
+    /// A mode that signs has no key to do it with. Nothing is sent then: an answer that was asked
+    /// for signed does not leave unsigned.
+    fn write(&self, answer: Outgoing<'_>) -> Result<Response, OAuthError>;
+}
+
+/// An answer on its way out.
+pub struct Outgoing<'a> {
+    /// where it goes
+    pub to: &'a ReturnTo,
+    /// its members, unescaped, `state` and `iss` among them
+    pub fields: Vec<(&'static str, String)>,
+    /// what it is made with
+    pub issuing: &'a Issuing<'a>,
+}
+
+/// Who answers, whom, and when: all that a mode may sign or encrypt an answer with.
+#[derive(Clone, Copy)]
+pub struct Issuing<'a> {
+    /// the issuer's identifier
+    pub issuer: &'a str,
+    /// the keys that sign at the moment
+    pub signers: &'a dyn IssuerSigners,
+    /// the client, whose record says how it wants to be answered; none where it has been removed
+    /// meanwhile
+    pub client: Option<&'a Client>,
+    /// Unix seconds
+    pub now: u64,
 }
 
 /// Every mode: `response_modes_supported`. The first is the default for `code`.
@@ -47,6 +77,11 @@ impl ResponseMode {
     pub const QUERY: ResponseMode = ResponseMode(&query::Query);
     /// By a page that posts itself (OAuth 2.0 Form Post Response Mode).
     pub const FORM_POST: ResponseMode = ResponseMode(&form_post::FormPost);
+
+    #[cfg(test)]
+    pub(in crate::authorize) const fn of_test(mode: &'static dyn Mode) -> ResponseMode {
+        ResponseMode(mode)
+    }
 
     /// The mode of this name.
     pub fn named(name: &str) -> Option<ResponseMode> {

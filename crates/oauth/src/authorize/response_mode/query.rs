@@ -1,5 +1,6 @@
 //! `query`: the answer is in the query of the redirect URI (RFC 6749 section 4.1.2).
-use super::{Mode, Response};
+use super::{Mode, Outgoing, Response};
+use crate::error::OAuthError;
 
 pub(super) struct Query;
 
@@ -12,8 +13,9 @@ impl Mode for Query {
         Ok(())
     }
 
-    fn write(&self, redirect_uri: &str, fields: Vec<(&'static str, String)>) -> Response {
-        Response::Redirect(with_query(redirect_uri, &fields))
+    fn write(&self, answer: Outgoing<'_>) -> Result<Response, OAuthError> {
+        let url = with_query(&answer.to.redirect_uri, &answer.fields);
+        Ok(Response::Redirect(url))
     }
 }
 

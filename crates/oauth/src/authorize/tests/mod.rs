@@ -115,7 +115,17 @@ impl House {
         })
     }
     fn validate(&self, changes: &[(&str, &str)]) -> Result<AuthorizationRequest, AuthorizeError> {
-        self.with_context(|c| validate(&params(changes), c))
+        self.asked(params(changes))
+    }
+    /// A request at `/authorize`, as the endpoint has it checked.
+    fn asked(&self, params: Params) -> Result<AuthorizationRequest, AuthorizeError> {
+        let resolved = self.resolved(Incoming::at_authorize(params));
+        self.with_context(|c| validate(&resolved, c))
+    }
+    fn resolved(&self, incoming: Incoming) -> Resolved {
+        let named = incoming.named().client_id;
+        let client = named.and_then(|id| self.registry.client(id, self.now).cloned());
+        incoming.resolved(client)
     }
     fn ok(&self, changes: &[(&str, &str)]) -> AuthorizationRequest {
         self.validate(changes)
@@ -142,7 +152,7 @@ impl House {
     fn push(&self, changes: &[(&str, &str)]) -> Result<String, ErrorCode> {
         self.with_context(|c| {
             par::push(
-                &params(changes),
+                Incoming::at_par(params(changes)),
                 self.client(),
                 None,
                 PushedId::new([9; 16]),

@@ -14,7 +14,7 @@ fn a_pushed_request_is_what_was_pushed_and_nothing_of_the_query() {
         ("redirect_uri", "https://evil.example/cb"),
     ])
     .unwrap();
-    let request = h.with_context(|c| validate(&query, c)).unwrap();
+    let request = h.asked(query).unwrap();
     assert_eq!(request.scope.to_string(), "openid email");
     assert_eq!(request.return_to.state.as_deref(), Some("xyz"));
     assert_eq!(request.nonce.as_deref(), Some("pushed"));
@@ -30,7 +30,7 @@ fn a_request_uri_is_for_its_client_and_its_time_and_must_be_ours() {
     let ask = |h: &House, client: &str, uri: &str| {
         let pairs = [("client_id", client), ("request_uri", uri)];
         let query = Params::from_pairs(pairs.into_iter().filter(|(_, v)| !v.is_empty())).unwrap();
-        match h.with_context(|c| validate(&query, c)) {
+        match h.asked(query) {
             Ok(_) => None,
             Err(AuthorizeError::Page(e)) => Some(e.code),
             Err(e) => panic!("{e:?}"),
@@ -103,8 +103,9 @@ fn a_client_that_must_push_cannot_ask_directly() {
 fn dpop_jkt_and_the_proof_of_the_pushing_agree() {
     let h = house();
     let push = |named: &str, proven: Option<&str>| {
-        let p = params(&[("dpop_jkt", named)]);
-        h.with_context(|c| validate_pushed(&p, h.client(), proven, c))
+        let incoming = Incoming::at_par(params(&[("dpop_jkt", named)]));
+        let resolved = incoming.resolved(Some(h.client().clone()));
+        h.with_context(|c| validate_pushed(&resolved, proven, c))
             .map(|r| r.dpop_jkt)
             .map_err(|e| e.code)
     };
@@ -122,7 +123,7 @@ fn an_answered_pushed_request_is_stopped_whoever_is_logged_in() {
     let h = house();
     let uri = h.push(&[]).unwrap();
     let query = Params::from_pairs([("client_id", "client"), ("request_uri", uri.as_str())]);
-    let request = h.with_context(|c| validate(&query.unwrap(), c)).unwrap();
+    let request = h.asked(query.unwrap()).unwrap();
     let alice = session();
     for session in [None, Some(&alice)] {
         let needs = needs(&request, h.client(), session);

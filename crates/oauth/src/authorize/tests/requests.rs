@@ -180,7 +180,7 @@ proptest! {
         let pairs: Vec<(&str, &str)> = pairs.iter().map(|(n, v)| (*n, v.as_str())).collect();
         if let Ok(params) = Params::from_pairs(pairs) {
             HOUSE.with(|h| {
-                let answer = h.with_context(|c| validate(&params, c));
+                let answer = h.asked(params);
                 let to = match &answer {
                     Ok(request) => Some(&request.return_to),
                     Err(AuthorizeError::Redirect(back)) => Some(&back.to),
