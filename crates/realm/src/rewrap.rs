@@ -1,7 +1,6 @@
 //! Rotating the sealing key: a new one seals, data at rest is re-encrypted, and old ones are
 //! forgotten when nothing needs them any more.
-use crate::records::providers::ProviderError;
-use crate::records::registry::RegistryError;
+use crate::records::RecordError;
 use crate::state::Realm;
 use signet_audit::AuditError;
 use signet_crypto::{
@@ -36,12 +35,9 @@ pub enum RewrapError {
     /// The secret of a person's code app, or a provider's refresh token.
     #[error("the secret of a code app or a provider's refresh token could not be written: {0}")]
     Factor(#[from] UserError),
-    /// A client's record.
-    #[error("a client could not be written: {0}")]
-    Registry(#[from] RegistryError),
-    /// An identity provider's record.
-    #[error("an identity provider could not be written: {0}")]
-    Provider(#[from] ProviderError),
+    /// The record of a client or an identity provider.
+    #[error("a record could not be written: {0}")]
+    Record(#[from] RecordError),
     /// A client's sealed secret does not open.
     #[error("the secret of client {0} does not open")]
     Secret(String),
@@ -239,18 +235,18 @@ async fn rewrap_clients(realm: &Realm, ring: &Keyring) -> Result<usize, RewrapEr
                 continue 'clients;
             };
             client.revision = current.revision + 1;
-            match realm.replace_client(client, current.revision).await {
+            match realm.write_record(client, Some(current.revision)).await {
                 Ok(_) => {
                     count += 1;
                     continue 'clients;
                 }
                 // Declared in the configuration, which is read again at the next start.
-                Err(RegistryError::NotFound) => continue 'clients,
-                Err(RegistryError::Conflict) => {}
+                Err(RecordError::Declared | RecordError::NotFound) => continue 'clients,
+                Err(RecordError::Conflict) => {}
                 Err(error) => return Err(error.into()),
             }
         }
-        return Err(RegistryError::Conflict.into());
+        return Err(RecordError::Conflict.into());
     }
     Ok(count)
 }

@@ -12,14 +12,11 @@ use std::sync::Arc;
 
 use signet_merge::crdt::Record;
 use signet_merge::entry::Entry;
-use signet_oauth::client::Client;
-use signet_oauth::people::access_rules::AccessRule;
-use signet_oauth::people::provider::Provider;
-use signet_oauth::people::{Attribute, Group, Role};
-use signet_oauth::registry::{Registry, Resource, ScopeEntry};
+use signet_oauth::registry::Registry;
 use signet_oauth::settings::Settings;
 
-use crate::{fields, kinds::RecordKind, people, providers, records, rules};
+use crate::fields;
+use crate::kinds::{AnyStored, RecordKind, Stored};
 
 /// What the configuration says: settings and the records that it declares. They hold over stored
 /// ones of the same name.
@@ -45,61 +42,14 @@ impl std::fmt::Debug for Configuration {
 /// See the module. A `record` of `None`: there is none any more.
 #[derive(Clone, Debug)]
 pub enum Delta {
-    /// A client of the store.
-    Client {
-        /// Its `client_id`.
-        client_id: String,
-        /// Its record.
-        record: Option<Arc<Client>>,
-    },
-    /// A resource server of the store.
-    Resource {
-        /// Its identifier.
-        identifier: String,
-        /// Its record.
-        record: Option<Arc<Resource>>,
-    },
-    /// A scope of the store.
-    Scope {
-        /// Its name.
+    /// A record of the store that the registry holds.
+    Record {
+        /// Which kind of record.
+        kind: RecordKind,
+        /// Its name within the kind.
         name: String,
-        /// Its record.
-        record: Option<ScopeEntry>,
-    },
-    /// A group of the store.
-    Group {
-        /// Its name.
-        name: String,
-        /// Its record.
-        record: Option<Arc<Group>>,
-    },
-    /// A role of the store.
-    Role {
-        /// Its whole name.
-        name: String,
-        /// Its record.
-        record: Option<Arc<Role>>,
-    },
-    /// An attribute of the store's schema.
-    Attribute {
-        /// Its name.
-        name: String,
-        /// Its record.
-        record: Option<Arc<Attribute>>,
-    },
-    /// An access rule of the store.
-    Rule {
-        /// Its name.
-        name: String,
-        /// Its record.
-        record: Option<Arc<AccessRule>>,
-    },
-    /// An identity provider of the store.
-    Provider {
-        /// Its name.
-        name: String,
-        /// Its record.
-        record: Option<Arc<Provider>>,
+        /// It, of the kind's type.
+        record: Option<Arc<dyn AnyStored>>,
     },
     /// A signing key.
     Key {
@@ -130,27 +80,21 @@ pub enum Delta {
 pub struct Malformed;
 
 impl Delta {
-    /// A client that was written.
-    pub fn client(record: Arc<Client>) -> Delta {
-        Delta::Client {
-            client_id: record.client_id.clone(),
+    /// A record that was written.
+    pub fn record<T: Stored>(record: Arc<T>) -> Delta {
+        Delta::Record {
+            kind: T::ROW.kind,
+            name: record.name().to_owned(),
             record: Some(record),
         }
     }
 
-    /// A resource server that was written.
-    pub fn resource(record: Arc<Resource>) -> Delta {
-        Delta::Resource {
-            identifier: record.identifier.clone(),
-            record: Some(record),
-        }
-    }
-
-    /// A scope that was written.
-    pub fn scope(record: ScopeEntry) -> Delta {
-        Delta::Scope {
-            name: record.name.clone(),
-            record: Some(record),
+    /// A record that is gone.
+    pub fn gone(kind: RecordKind, name: &str) -> Delta {
+        Delta::Record {
+            kind,
+            name: name.to_owned(),
+            record: None,
         }
     }
 
@@ -175,18 +119,7 @@ impl Delta {
     /// this version does not know: a later version has written them.
     pub fn keeping(kind: RecordKind, name: &str, before: &[u8], after: Vec<u8>) -> Vec<u8> {
         let known = match Delta::of_stored(kind, name, Some(before)) {
-            Ok(Delta::Client { record, .. }) => record.map(|record| record.to_json()),
-            Ok(Delta::Resource { record, .. }) => {
-                record.map(|record| records::write_resource(&record))
-            }
-            Ok(Delta::Scope { record, .. }) => record.map(|record| records::write_scope(&record)),
-            Ok(Delta::Group { record, .. }) => record.map(|record| people::write_group(&record)),
-            Ok(Delta::Role { record, .. }) => record.map(|record| people::write_role(&record)),
-            Ok(Delta::Attribute { record, .. }) => {
-                record.map(|record| people::write_attribute(&record))
-            }
-            Ok(Delta::Rule { record, .. }) => record.map(|record| rules::write_rule(&record)),
-            Ok(Delta::Provider { record, .. }) => record.map(|record| providers::write(&record)),
+            Ok(Delta::Record { record, .. }) => record.map(|record| record.to_bytes()),
             // Written by nobody who has read it before.
             Ok(Delta::Key { .. } | Delta::Configuration(_) | Delta::Heard { .. }) => None,
             // Nothing can be kept of what is no record.
@@ -207,86 +140,26 @@ impl Delta {
         name: &str,
         stored: Option<&[u8]>,
     ) -> Result<Delta, Malformed> {
-        let own = name.to_owned();
-        let delta = match kind {
-            RecordKind::Client => {
-                let record = stored.map(Client::from_json).transpose();
-                Delta::Client {
-                    client_id: own,
-                    record: record.map_err(|_| Malformed)?.map(Arc::new),
-                }
-            }
-            RecordKind::Resource => {
-                let record = stored.map(records::read_resource).transpose();
-                Delta::Resource {
-                    identifier: own,
-                    record: record.map_err(|_| Malformed)?.map(Arc::new),
-                }
-            }
-            RecordKind::Scope => {
-                let record = stored.map(records::read_scope).transpose();
-                Delta::Scope {
-                    name: own,
-                    record: record.map_err(|_| Malformed)?,
-                }
-            }
-            RecordKind::Group => {
-                let record = stored.map(people::read_group).transpose();
-                Delta::Group {
-                    name: own,
-                    record: record.map_err(|_| Malformed)?.map(Arc::new),
-                }
-            }
-            RecordKind::Role => {
-                let record = stored.map(people::read_role).transpose();
-                Delta::Role {
-                    name: own,
-                    record: record.map_err(|_| Malformed)?.map(Arc::new),
-                }
-            }
-            RecordKind::Attribute => {
-                let record = stored.map(people::read_attribute).transpose();
-                Delta::Attribute {
-                    name: own,
-                    record: record.map_err(|_| Malformed)?.map(Arc::new),
-                }
-            }
-            RecordKind::Rule => {
-                let record = stored.map(rules::read_rule).transpose();
-                Delta::Rule {
-                    name: own,
-                    record: record.map_err(|_| Malformed)?.map(Arc::new),
-                }
-            }
-            RecordKind::Provider => {
-                let record = stored.map(providers::read).transpose();
-                Delta::Provider {
-                    name: own,
-                    record: record.map_err(|_| Malformed)?.map(Arc::new),
-                }
-            }
-            RecordKind::Key => Delta::Key {
-                kid: own,
-                record: stored.map(<[u8]>::to_vec),
-            },
-            // The index has them, not the registry.
-            RecordKind::Revocation => return Err(Malformed),
+        let Some(registry) = kind.row().registry else {
+            return match kind {
+                // A key's record names its key, which `Replica::apply` compares when it opens it.
+                RecordKind::Key => Ok(Delta::Key {
+                    kid: name.to_owned(),
+                    record: stored.map(<[u8]>::to_vec),
+                }),
+                // The index has them, not the registry.
+                _ => Err(Malformed),
+            };
         };
-        let named = match &delta {
-            Delta::Client { record, .. } => record.as_ref().map(|record| &record.client_id),
-            Delta::Resource { record, .. } => record.as_ref().map(|record| &record.identifier),
-            Delta::Scope { record, .. } => record.as_ref().map(|record| &record.name),
-            Delta::Group { record, .. } => record.as_ref().map(|record| &record.name),
-            Delta::Role { record, .. } => record.as_ref().map(|record| &record.name),
-            Delta::Attribute { record, .. } => record.as_ref().map(|record| &record.name),
-            Delta::Rule { record, .. } => record.as_ref().map(|record| &record.name),
-            Delta::Provider { record, .. } => record.as_ref().map(|record| &record.name),
-            // A key's record names its key, which `Replica::apply` compares when it opens it.
-            Delta::Key { .. } | Delta::Configuration(_) | Delta::Heard { .. } => None,
-        };
-        match named {
-            Some(named) if named != name => Err(Malformed),
-            _ => Ok(delta),
+        let record = stored.map(registry.read).transpose();
+        let record = record.map_err(|_| Malformed)?;
+        match &record {
+            Some(record) if record.record_name() != name => Err(Malformed),
+            _ => Ok(Delta::Record {
+                kind,
+                name: name.to_owned(),
+                record,
+            }),
         }
     }
 }
@@ -294,12 +167,17 @@ impl Delta {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use signet_oauth::client::Client;
+    use signet_oauth::people::access_rules::{AccessRule, Effect};
+    use signet_oauth::people::provider::Provider;
+    use signet_oauth::people::{Attribute, Group, Role};
+    use signet_oauth::registry::{Resource, ScopeEntry};
     use signet_oauth::scope::ScopeSet;
 
     #[test]
     fn every_record_comes_back_from_its_stored_form_under_its_own_name() {
-        let client = Client::new("c1", 7).to_json();
-        let resource = records::write_resource(&Resource {
+        let client = Client::new("c1", 7).write();
+        let resource = Resource {
             identifier: "https://api.example".into(),
             name: None,
             scopes: ScopeSet::parse("read").unwrap(),
@@ -309,14 +187,16 @@ mod tests {
             introspectors: Vec::new(),
             claims: Vec::new(),
             revision: 3,
-        });
-        let scope = records::write_scope(&ScopeEntry {
+        }
+        .write();
+        let scope = ScopeEntry {
             name: "read".into(),
             description: "Read".into(),
             published: true,
             claims: signet_oauth::people::claim_rules::groups(),
-        });
-        let group = people::write_group(&Group {
+        }
+        .write();
+        let group = Group {
             id: "g".into(),
             name: "staff".into(),
             description: None,
@@ -324,17 +204,18 @@ mod tests {
             roles: vec!["r".into()],
             external_id: Some("x".into()),
             revision: 1,
-        });
-        let role = people::write_role(&Role {
+        }
+        .write();
+        let role = Role {
             id: "r".into(),
             name: "web/editor".into(),
             description: Some("Edits".into()),
             revision: 1,
-        });
-        let attribute = people::write_attribute(&Attribute::new("level"));
-        let rule = AccessRule::new("closed", signet_oauth::people::access_rules::Effect::Deny);
-        let rule = rules::write_rule(&rule);
-        let provider = providers::write(&Provider::new("corp", "https://id.example"));
+        }
+        .write();
+        let attribute = Attribute::new("level").write();
+        let rule = AccessRule::new("closed", Effect::Deny).write();
+        let provider = Provider::new("corp", "https://id.example").write();
         let of = [
             (RecordKind::Provider, "corp", &provider),
             (RecordKind::Client, "c1", &client),

@@ -232,7 +232,7 @@ impl Scribe {
         name: &str,
         now: u64,
     ) -> Result<(Record, Option<Row>), StoreError> {
-        let (stamps_key, row_key) = (stamps_key(kind, name), row_key(kind, name));
+        let (stamps_key, row_key) = (stamps_key(kind, name), kind.key(name));
         let mut stamps = store.get(&stamps_key, now).await?;
         for _ in 0..MAX_TRIES {
             let row = store.get(&row_key, now).await?;
@@ -279,21 +279,6 @@ pub fn stamped(key: &Key) -> Option<(RecordKind, String)> {
     let (number, name) = key.partition.split_first()?;
     let name = String::from_utf8(name.to_vec()).ok()?;
     Some((RecordKind::of_number(*number)?, name))
-}
-
-/// Where a record is.
-pub fn row_key(kind: RecordKind, name: &str) -> Key {
-    match kind {
-        RecordKind::Client => Key::new(Table::Client, name),
-        RecordKind::Resource => Key::new(Table::Resource, name),
-        RecordKind::Scope => crate::scopes::key(name),
-        RecordKind::Key => Key::new(Table::SigningKey, name),
-        RecordKind::Revocation => Key::new(Table::Revocation, name),
-        RecordKind::Group | RecordKind::Role | RecordKind::Attribute | RecordKind::Rule => {
-            crate::people::key(kind, name)
-        }
-        RecordKind::Provider => crate::providers::key(name),
-    }
 }
 
 /// The state that a record's two rows say. Every node makes the same of the same rows.

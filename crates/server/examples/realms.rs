@@ -88,7 +88,7 @@ async fn realm(
     };
     let settings = Arc::new(Settings::new(format!("https://id.example{path}")));
     let now = process.host.now();
-    let mut stored = signet_realm::records::registry::load(&**partition.store(), now).await?;
+    let mut stored = signet_registry::load::load(&**partition.store(), now).await?;
     command_line::add(&mut stored).map_err(|error| error.description.to_owned())?;
     let revocations = RevocationIndex::load(partition.store().clone(), now).await?;
     let tell = Alone::new(NodeId::default(), process.clock.clone());

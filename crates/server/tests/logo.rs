@@ -190,7 +190,7 @@ fn a_client_that_an_operator_vouches_for_has_its_picture_until_it_changes_its_re
         let mut next = Client::clone(&current);
         next.vouched_for = true;
         next.revision += 1;
-        block_on(server.realm.replace_client(next, current.revision)).unwrap();
+        block_on(server.realm.write_record(next, Some(current.revision))).unwrap();
     };
     assert!(!shows() && !error_redirects());
     vouch();

@@ -37,6 +37,7 @@ mod people_claims;
 mod person_data;
 mod providers;
 mod realms;
+mod records;
 mod recovery;
 mod registration;
 mod remembered_tokens;

@@ -169,7 +169,7 @@ fn the_groups_of_another_directory_count_where_the_realm_has_them() {
     let draft = GroupDraft::default();
     block_on(realm.write_group("staff", &draft, None)).unwrap();
     let department = signet_oauth::people::Attribute::new("department");
-    block_on(realm.write_attribute(&department, None)).unwrap();
+    block_on(realm.write_attribute(department, None)).unwrap();
     let known = || block_on(realm.people.users.by_login("olga", now));
     let user = known().unwrap().unwrap();
     let claims = user.claims();

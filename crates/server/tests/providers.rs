@@ -709,7 +709,7 @@ fn claims_and_groups_are_taken_over_at_each_login() {
     let draft = GroupDraft::default();
     block_on(pair.down.realm.write_group("staff", &draft, None)).unwrap();
     let level = signet_oauth::people::Attribute::new("level");
-    block_on(pair.down.realm.write_attribute(&level, None)).unwrap();
+    block_on(pair.down.realm.write_attribute(level, None)).unwrap();
     let mut here = Browser::new(&pair.down);
     let login = here.get(&request(&[]));
     let page = pair.through(&mut here, &login);

@@ -299,7 +299,7 @@ fn unused_registrations_of_others_close_the_endpoint_to_nobody() {
                 expires_at: Some(server.realm.now() + 24 * 3600),
                 ..client(&format!("{name}-{number}"))
             };
-            block_on(server.realm.insert_client(flood)).expect("is new");
+            block_on(server.realm.write_record(flood, None)).expect("is new");
         }
     };
     let register = || {
@@ -375,7 +375,7 @@ fn a_registration_that_an_administrator_changes_meanwhile_is_removed_and_replace
                     next.revision += 1;
                     next.enabled = true;
                     // Losing to the request is fine.
-                    let _ = block_on(server.realm.replace_client(next, current.revision));
+                    let _ = block_on(server.realm.write_record(next, Some(current.revision)));
                     std::thread::sleep(Duration::from_micros(500));
                 }
             });

@@ -20,7 +20,7 @@ use signet_oauth::authorize::redirect_uri::RedirectUri;
 use signet_oauth::client::{AuthMethod, ConsentPolicy};
 use signet_oauth::endpoint::{ENDPOINTS, EndpointId, Method};
 use signet_oauth::id::GrantId;
-use signet_realm::records::registry::RegistryError;
+use signet_realm::records::RecordError;
 use signet_realm::state::Claim;
 use signet_realm::tasks::{maintain_keys, sweep_once};
 use signet_registry::keys::SealingFile;
@@ -297,13 +297,17 @@ fn a_client_that_one_node_writes_is_known_to_all_when_it_is_answered() {
     cluster.mesh.carry(Carried::NotAtAll);
     let mut known = client("late");
     known.revision = 1;
-    block_on(two.realm.insert_client(known)).expect("is new");
+    block_on(two.realm.write_record(known, None)).expect("is new");
     assert!(!one.realm.snapshot().registry.clients.contains_key("late"));
     cluster.catch_up();
     for node in &cluster.nodes {
         assert!(node.realm.snapshot().registry.clients.contains_key("late"));
     }
-    block_on(one.realm.remove_client("late", None)).expect("is there");
+    block_on(
+        one.realm
+            .remove_record::<signet_oauth::client::Client>("late", None),
+    )
+    .expect("is there");
     cluster.catch_up();
     for node in &cluster.nodes {
         assert!(!node.realm.snapshot().registry.clients.contains_key("late"));
@@ -318,7 +322,7 @@ fn words_in_any_order_and_twice_give_what_the_rows_say() {
     let (one, two) = (cluster.node(0), cluster.node(1));
     let mut web = client("shop");
     web.revision = 1;
-    block_on(one.realm.insert_client(web)).expect("is new");
+    block_on(one.realm.write_record(web, None)).expect("is new");
     for step in 0..6 {
         let node = [one, two][step % 2];
         let id = "shop".to_owned();
@@ -337,15 +341,19 @@ fn words_in_any_order_and_twice_give_what_the_rows_say() {
         if step > 2 {
             next.redirect_uris.remove(0);
         }
-        block_on(node.realm.replace_client(next, current.revision)).expect("is current");
+        block_on(node.realm.write_record(next, Some(current.revision))).expect("is current");
     }
     let mut gone = client("gone");
     gone.revision = 1;
-    block_on(two.realm.insert_client(gone)).expect("is new");
-    block_on(two.realm.remove_client("gone", Some(1))).expect("is there");
+    block_on(two.realm.write_record(gone, None)).expect("is new");
+    block_on(
+        two.realm
+            .remove_record::<signet_oauth::client::Client>("gone", Some(1)),
+    )
+    .expect("is there");
     assert!(cluster.mesh.waiting() > 0);
     cluster.mesh.deliver();
-    let stored = block_on(signet_realm::records::registry::load(
+    let stored = block_on(signet_registry::load::load(
         &*cluster.store,
         one.realm.now(),
     ))
@@ -810,9 +818,13 @@ fn what_is_told_to_a_node_before_it_has_read_everything_does_not_bring_back_what
     cluster.mesh.carry(Carried::Later);
     let mut ghost = client("ghost");
     ghost.revision = 1;
-    block_on(one.realm.insert_client(ghost)).expect("is new");
+    block_on(one.realm.write_record(ghost, None)).expect("is new");
     let told = cluster.mesh.take();
-    block_on(one.realm.remove_client("ghost", None)).expect("is there");
+    block_on(
+        one.realm
+            .remove_record::<signet_oauth::client::Client>("ghost", None),
+    )
+    .expect("is there");
     // The word of its beginning reaches a node that is being started, and that of its end does not.
     let starting = Server::start(Setup {
         store: Some(cluster.store.clone()),
@@ -843,7 +855,7 @@ fn clocks_that_differ_by_minutes_neither_lose_a_write_nor_let_an_old_one_win() {
     let (one, two) = (cluster.node(0), cluster.node(1));
     let mut shop = client("shop");
     shop.revision = 1;
-    block_on(two.realm.insert_client(shop)).expect("is new");
+    block_on(two.realm.write_record(shop, None)).expect("is new");
     cluster.mesh.carry(Carried::Later);
     for round in 0..3_u64 {
         for node in [one, two] {
@@ -856,7 +868,7 @@ fn clocks_that_differ_by_minutes_neither_lose_a_write_nor_let_an_old_one_win() {
             let read = next.revision;
             next.revision += 1;
             next.client_name = Some(format!("{} {round}", node.base()));
-            block_on(node.realm.replace_client(next, read)).expect("is current");
+            block_on(node.realm.write_record(next, Some(read))).expect("is current");
         }
     }
     // The last one by the order of the store is the slow clock's.
@@ -868,7 +880,7 @@ fn clocks_that_differ_by_minutes_neither_lose_a_write_nor_let_an_old_one_win() {
             .learn(signet_registry::kinds::RecordKind::Client, "shop"),
     )
     .expect("reads");
-    block_on(one.realm.replace_client(last, 7)).expect("is current");
+    block_on(one.realm.write_record(last, Some(7))).expect("is current");
     cluster.mesh.deliver();
     for node in &cluster.nodes {
         let snapshot = node.realm.snapshot();
@@ -919,7 +931,7 @@ fn a_clock_that_is_wrong_for_a_moment_hides_nothing_that_its_node_does() {
     let mut made = client("made");
     made.revision = 1;
     set_clock(two, 23 * HOUR_MS);
-    block_on(two.realm.insert_client(made)).expect("is new");
+    block_on(two.realm.write_record(made, None)).expect("is new");
     set_clock(two, -23 * HOUR_MS);
     revoked_by_all(99);
     for node in &cluster.nodes {
@@ -1014,11 +1026,15 @@ fn a_node_that_was_away_for_longer_than_the_log_is_kept_reads_everything() {
     for id in ["stays", "goes"] {
         let mut made = client(id);
         made.revision = 1;
-        block_on(one.realm.insert_client(made)).expect("is new");
+        block_on(one.realm.write_record(made, None)).expect("is new");
     }
     cluster.catch_up();
     assert!(two.realm.snapshot().registry.clients.contains_key("goes"));
-    block_on(one.realm.remove_client("goes", None)).expect("is there");
+    block_on(
+        one.realm
+            .remove_record::<signet_oauth::client::Client>("goes", None),
+    )
+    .expect("is there");
     let end = one.realm.now() + 10 * 86_400;
     let somebody = || Subject::User("somebody".into(), 5);
     block_on(
@@ -1134,9 +1150,9 @@ fn a_conflict_of_two_that_insert_is_told_to_one() {
         made.consent = ConsentPolicy::Skip;
         made
     };
-    block_on(cluster.node(0).realm.insert_client(made())).expect("is new");
-    let other = block_on(cluster.node(1).realm.insert_client(made()));
-    assert!(matches!(other, Err(RegistryError::Exists)), "{other:?}");
+    block_on(cluster.node(0).realm.write_record(made(), None)).expect("is new");
+    let other = block_on(cluster.node(1).realm.write_record(made(), None));
+    assert!(matches!(other, Err(RecordError::Exists)), "{other:?}");
     // And it has it now.
     let snapshot = cluster.node(1).realm.snapshot();
     assert!(snapshot.registry.clients.contains_key("both"));

@@ -671,7 +671,7 @@ fn what_a_removed_client_held_stays_revoked_for_as_long_as_its_own_tokens_live()
         refresh_token_lifetime: Some(long),
         ..client("long")
     };
-    crate::common::block_on(realm.insert_client(stored)).unwrap();
+    crate::common::block_on(realm.write_record(stored, None)).unwrap();
     let form = [
         ("grant_type", "client_credentials"),
         ("scope", "signet:admin"),

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use signet_directory::UserError;
 use signet_oauth::error::{ErrorCode, OAuthError};
-use signet_realm::records::registry::RegistryError;
+use signet_realm::records::RecordError;
 use signet_request::http::{Response, response};
 use signet_store::StoreError;
 use std::borrow::Cow;
@@ -192,13 +192,23 @@ impl From<StoreError> for Problem {
     }
 }
 
-impl From<RegistryError> for Problem {
-    fn from(error: RegistryError) -> Problem {
+impl From<RecordError> for Problem {
+    fn from(error: RecordError) -> Problem {
         match error {
-            RegistryError::Exists => Problem::conflict("exists", "there is one with this name"),
-            RegistryError::NotFound => Problem::not_found(),
-            RegistryError::Conflict => Problem::changed(),
-            RegistryError::Store(error) => error.into(),
+            RecordError::Exists => Problem::conflict("exists", "there is one with this name"),
+            RecordError::NotFound => Problem::not_found(),
+            RecordError::Conflict => Problem::changed(),
+            RecordError::Declared => Problem::conflict(
+                "declared_in_configuration",
+                "the configuration file declares this record: change it there",
+            ),
+            RecordError::BuiltIn => Problem::conflict(
+                "built_in",
+                "every server has this record: it can be changed, and not removed",
+            ),
+            RecordError::Refused { code, why } => Problem::conflict(code, why),
+            RecordError::Invalid(fault) => Problem::invalid(fault),
+            RecordError::Store(error) => error.into(),
         }
     }
 }

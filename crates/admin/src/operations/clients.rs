@@ -20,10 +20,9 @@ use signet_encoding::{
 use signet_oauth::authorize::redirect_uri::RedirectUri;
 use signet_oauth::client::registration::client_secret;
 use signet_oauth::client::{ApplicationType, AuthMethod, Client, ClientSecret, metadata};
-use signet_oauth::command_line;
 use signet_oauth::error::OAuthError;
 use signet_oauth::people::claim_rules::{self, TableOf};
-use signet_realm::records::registry::RegistryError;
+use signet_realm::records::RecordError;
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;
 use signet_request::http::Context;
@@ -148,21 +147,6 @@ async fn known(realm: &Realm, id: &ClientId) -> Result<Arc<Client>, Problem> {
     found.ok_or_else(Problem::not_found)
 }
 
-/// What is in the snapshot and not in the store is the configuration's, or every server's.
-fn written(error: RegistryError, client_id: &str) -> Problem {
-    match error {
-        RegistryError::NotFound if client_id == command_line::CLIENT_ID => Problem::conflict(
-            "built_in",
-            "every server has this client: it can be changed and disabled, and not removed",
-        ),
-        RegistryError::NotFound => Problem::conflict(
-            "declared_in_configuration",
-            "the configuration file declares this record: change it there",
-        ),
-        other => other.into(),
-    }
-}
-
 async fn list(realm: Arc<Realm>, page: Page) -> Result<Clients, Problem> {
     let snapshot = realm.snapshot();
     let after = page.after.as_deref();
@@ -267,7 +251,7 @@ async fn create(realm: Arc<Realm>, sent: Sent) -> Result<Created<Shown>, Problem
     let secret = complete_secrets(&realm, &mut client)?;
     let name = client.client_name.as_deref().unwrap_or_default();
     signet_audit::name_target(&client.client_id, name);
-    let client = realm.insert_client(client).await?;
+    let client = realm.write_record(client, None).await?;
     Ok(Created(Shown { client, secret }))
 }
 
@@ -294,10 +278,7 @@ async fn replace(
         return Err(Problem::invalid("client_id cannot be changed"));
     }
     let secret = complete_secrets(&realm, &mut client)?;
-    let client = realm
-        .replace_client(client, current.revision)
-        .await
-        .map_err(|error| written(error, &id.0))?;
+    let client = realm.write_record(client, Some(current.revision)).await?;
     if current.enabled && !client.enabled {
         realm.revoke_client(&client.client_id).await?;
     }
@@ -318,8 +299,8 @@ async fn remove(
     let longest = realm.longest_refresh_token();
     let name = client.client_name.as_deref().unwrap_or_default();
     signet_audit::name_target(id, name);
-    let removed = realm.remove_client(id, revision).await;
-    removed.map_err(|error| written(error, id))?;
+    let removed = realm.remove_record::<Client>(id, revision).await;
+    removed?;
     // Without its record nothing new can be made: what was made until now ends.
     realm.revoke_client_for(id, longest).await?;
     // Another client of its id begins without roles.
@@ -352,9 +333,9 @@ async fn change(
         }
         check_record(&client, realm)?;
         client.revision = current.revision + 1;
-        match realm.replace_client(client, current.revision).await {
-            Err(RegistryError::Conflict) => {}
-            other => return other.map_err(|error| written(error, &id.0)),
+        match realm.write_record(client, Some(current.revision)).await {
+            Err(RecordError::Conflict) => {}
+            other => return Ok(other?),
         }
     }
     Err(Problem::changed())

@@ -13,7 +13,8 @@ use crate::operations::people_model::{
 };
 use crate::operations::users::{self, READ_AT_ONCE};
 use schemars::JsonSchema;
-use signet_realm::records::groups::{GroupDraft, PeopleError};
+use signet_oauth::people::{Attribute, Role};
+use signet_realm::records::groups::GroupDraft;
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;
 use std::sync::Arc;
@@ -233,7 +234,7 @@ async fn write_role(
 
 async fn remove_role(realm: Arc<Realm>, RoleName(name): RoleName) -> Result<(), Problem> {
     let before = realm.snapshot();
-    realm.remove_role(&name).await?;
+    realm.remove_record::<Role>(&name, None).await?;
     realm.end_what_all_lost(&before.registry).await?;
     Ok(())
 }
@@ -276,9 +277,7 @@ async fn write_attribute(
 ) -> Result<Written<Revised<AttributeDocument>>, Problem> {
     same_name(wanted.name.as_deref(), &name)?;
     let read = revision.map(|Revision(read)| read);
-    let attribute = realm
-        .write_attribute(&wanted.attribute(name)?, read)
-        .await?;
+    let attribute = realm.write_attribute(wanted.attribute(name)?, read).await?;
     let shown = Revised {
         value: AttributeDocument::new(&attribute),
         revision: attribute.revision,
@@ -290,33 +289,5 @@ async fn remove_attribute(
     realm: Arc<Realm>,
     AttributeName(name): AttributeName,
 ) -> Result<(), Problem> {
-    Ok(realm.remove_attribute(&name).await?)
-}
-
-impl From<PeopleError> for Problem {
-    fn from(error: PeopleError) -> Problem {
-        match error {
-            PeopleError::NotFound => Problem::not_found(),
-            PeopleError::Conflict => Problem::changed(),
-            PeopleError::Exists => Problem::conflict("exists", "there is one with this name"),
-            PeopleError::Declared => Problem::conflict(
-                "declared_in_configuration",
-                "the configuration file declares this record",
-            ),
-            PeopleError::Circle => Problem::conflict(
-                "circle",
-                "a group cannot be inside itself: this parent is in it",
-            ),
-            PeopleError::HasGroups => Problem::conflict(
-                "in_use",
-                "there are groups in this group: remove them first, or move them",
-            ),
-            PeopleError::HasRules => Problem::conflict(
-                "in_use",
-                "access rules name this group: change or remove them first",
-            ),
-            PeopleError::Invalid(fault) => Problem::invalid(fault),
-            PeopleError::Store(error) => error.into(),
-        }
-    }
+    Ok(realm.remove_record::<Attribute>(&name, None).await?)
 }

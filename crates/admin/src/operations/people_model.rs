@@ -213,7 +213,7 @@ pub(crate) struct ClaimTable(Vec<serde_json::Value>);
 
 impl ClaimTable {
     pub(crate) fn new(rules: &[ClaimRule]) -> ClaimTable {
-        ClaimTable(signet_registry::records::rows(rules).unwrap_or_default())
+        ClaimTable(signet_registry::claim_tables::rows(rules).unwrap_or_default())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -227,7 +227,7 @@ impl ClaimTable {
         people: &People,
         format: Option<AccessTokenFormat>,
     ) -> Result<Vec<ClaimRule>, Problem> {
-        let rules = signet_registry::records::table(&self.0, of).map_err(Problem::invalid)?;
+        let rules = signet_registry::claim_tables::table(&self.0, of).map_err(Problem::invalid)?;
         claim_rules::check(&rules, of, Some(people), format).map_err(Problem::invalid)?;
         Ok(rules)
     }

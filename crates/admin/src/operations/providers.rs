@@ -12,7 +12,7 @@ use crate::operations::provider_model::{ProviderChange, ProviderDocument};
 use schemars::JsonSchema;
 use signet_crypto::{Secret, seal::Keyring};
 use signet_oauth::people::provider::Provider;
-use signet_realm::records::providers::{ProviderError, seal_secret};
+use signet_realm::records::providers::seal_secret;
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;
 use std::sync::Arc;
@@ -127,18 +127,5 @@ pub fn declared_provider(
 }
 
 async fn remove(realm: Arc<Realm>, ProviderName(name): ProviderName) -> Result<(), Problem> {
-    Ok(realm.remove_provider(&name).await?)
-}
-
-impl From<ProviderError> for Problem {
-    fn from(error: ProviderError) -> Problem {
-        match error {
-            ProviderError::Registry(error) => error.into(),
-            ProviderError::Declared => Problem::conflict(
-                "declared_in_configuration",
-                "the configuration file declares this record",
-            ),
-            ProviderError::Invalid(fault) => Problem::invalid(fault),
-        }
-    }
+    Ok(realm.remove_record::<Provider>(&name, None).await?)
 }

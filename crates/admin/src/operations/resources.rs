@@ -16,7 +16,6 @@ use signet_oauth::issued::format::AccessTokenFormat;
 use signet_oauth::people::claim_rules::TableOf;
 use signet_oauth::registry::{Resource, ScopeEntry};
 use signet_oauth::scope::{PRIVILEGED, ScopeSet};
-use signet_realm::records::registry::RegistryError;
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;
 use std::sync::Arc;
@@ -178,27 +177,16 @@ async fn write(
         claims,
         revision: read.unwrap_or(0).saturating_add(1),
     };
-    let resource = shown(&*realm.write_resource(resource, read).await?);
+    let resource = shown(&*realm.write_record(resource, read).await?);
     Ok(match read {
         None => Written::New(resource),
         Some(_) => Written::Replaced(resource),
     })
 }
 
-fn removed(result: Result<(), RegistryError>, known: bool) -> Result<(), Problem> {
-    match result {
-        Err(RegistryError::NotFound) if known => Err(Problem::conflict(
-            "declared_in_configuration",
-            "the configuration file or the server itself declares this record",
-        )),
-        result => Ok(result?),
-    }
-}
-
 async fn remove(realm: Arc<Realm>, Identifier(identifier): Identifier) -> Result<(), Problem> {
     realm.learn(RecordKind::Resource, &identifier).await?;
-    let known = realm.snapshot().registry.resource(&identifier).is_some();
-    removed(realm.remove_resource(&identifier).await, known)
+    Ok(realm.remove_record::<Resource>(&identifier, None).await?)
 }
 
 async fn list_scopes(realm: Arc<Realm>, (): ()) -> Result<Json<List<ScopeDocument>>, Problem> {
@@ -237,12 +225,11 @@ async fn write_scope(
         claims,
     };
     let document = ScopeDocument::from(&entry);
-    realm.write_scope(entry).await?;
+    realm.put_record(entry).await?;
     Ok(Json(document))
 }
 
 async fn remove_scope(realm: Arc<Realm>, ScopeName(name): ScopeName) -> Result<(), Problem> {
     realm.learn(RecordKind::Scope, &name).await?;
-    let known = realm.snapshot().registry.scope(&name).is_some();
-    removed(realm.remove_scope(&name).await, known)
+    Ok(realm.remove_record::<ScopeEntry>(&name, None).await?)
 }

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use signet_oauth::authorize::acr;
 use signet_oauth::issued::session::UserClaims;
-use signet_oauth::people::access_rules::{Origin, Question, moment};
+use signet_oauth::people::access_rules::{AccessRule, Origin, Question, moment};
 use signet_oauth::scope::ScopeSet;
 use signet_oauth::token::target;
 use signet_realm::state::Realm;
@@ -107,7 +107,7 @@ async fn write(
 }
 
 async fn remove(realm: Arc<Realm>, RuleName(name): RuleName) -> Result<(), Problem> {
-    Ok(realm.remove_rule(&name).await?)
+    Ok(realm.remove_record::<AccessRule>(&name, None).await?)
 }
 
 /// An account by its id, or else by a name that it logs in with.

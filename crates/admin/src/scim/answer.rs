@@ -3,7 +3,7 @@ use crate::engine::problem::Problem;
 use http::{HeaderValue, StatusCode, header};
 use serde_json::{Map, Value, json};
 use signet_directory::UserError;
-use signet_realm::records::groups::PeopleError;
+use signet_realm::records::RecordError;
 use signet_request::http::{Response, response};
 use signet_scim::{Error, Kind};
 use signet_store::StoreError;
@@ -217,19 +217,17 @@ impl From<UserError> for Refusal {
     }
 }
 
-impl From<PeopleError> for Refusal {
-    fn from(error: PeopleError) -> Refusal {
+impl From<RecordError> for Refusal {
+    fn from(error: RecordError) -> Refusal {
         let said = error.to_string();
         match error {
-            PeopleError::NotFound => Refusal::not_found(),
-            PeopleError::Conflict => Refusal::changed(),
-            PeopleError::Exists => Refusal::of(Kind::Uniqueness, said),
-            PeopleError::Declared => Refusal::of(Kind::Mutability, said),
-            PeopleError::Circle | PeopleError::HasGroups | PeopleError::HasRules => {
-                Refusal::plain(409, said)
-            }
-            PeopleError::Invalid(fault) => Refusal::value(fault),
-            PeopleError::Store(error) => error.into(),
+            RecordError::NotFound => Refusal::not_found(),
+            RecordError::Conflict => Refusal::changed(),
+            RecordError::Exists => Refusal::of(Kind::Uniqueness, said),
+            RecordError::Declared | RecordError::BuiltIn => Refusal::of(Kind::Mutability, said),
+            RecordError::Refused { why, .. } => Refusal::plain(409, why.to_owned()),
+            RecordError::Invalid(fault) => Refusal::value(fault),
+            RecordError::Store(error) => error.into(),
         }
     }
 }

@@ -8,8 +8,8 @@ mod parameters;
 
 use super::incoming::{Form, Resolved};
 use super::pushed;
-use super::request::{AuthorizationRequest, Prompts, ReturnTo};
-use super::response_mode::ResponseMode;
+use super::request::{AuthorizationRequest, Prompts};
+use super::response_mode::{ResponseMode, ReturnTo};
 use crate::{
     client::Client,
     error::{ErrorCode, OAuthError},

@@ -50,8 +50,10 @@ pub use hint::{IdTokenHint, verify_id_token_hint};
 pub use incoming::{Incoming, Named, Resolved};
 pub(crate) use pushed::MAX_REQUEST_URI_BYTES;
 pub use pushed::{URN, is_request_uri};
-pub use request::{AuthorizationRequest, PROMPT_VALUES, Prompts, Pushed, ReturnTo};
-pub use response_mode::{Issuing, Outgoing, RESPONSE_MODES, Response, ResponseMode, with_query};
+pub use request::{AuthorizationRequest, PROMPT_VALUES, Prompts, Pushed};
+pub use response_mode::{
+    Issuing, Outgoing, RESPONSE_MODES, Response, ResponseMode, ReturnTo, with_query,
+};
 
 #[cfg(test)]
 mod tests;

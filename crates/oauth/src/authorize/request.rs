@@ -1,5 +1,5 @@
 //! A checked authorization request, and its form inside a seal (interactions and pushed requests).
-use super::response_mode::ResponseMode;
+use super::response_mode::{ResponseMode, ReturnTo};
 use crate::id::PushedId;
 use crate::issued::claims::ClaimsRequest;
 use crate::{
@@ -45,19 +45,6 @@ pub struct AuthorizationRequest {
     pub dpop_jkt: Option<String>,
     /// the pushed request that this was
     pub pushed: Option<Pushed>,
-}
-
-/// Where an answer goes, and how: proven, so also where errors may go.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReturnTo {
-    /// whose answer it is
-    pub client_id: String,
-    /// as requested, and registered
-    pub redirect_uri: String,
-    /// how
-    pub response_mode: ResponseMode,
-    /// handed back as it came
-    pub state: Option<String>,
 }
 
 /// The `prompt` values of a request. `none` stands alone.

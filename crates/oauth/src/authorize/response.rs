@@ -1,7 +1,6 @@
 //! Authorization responses: success and error, by redirect or by form post, always with `iss` (RFC
 //! 9207).
-use super::request::ReturnTo;
-use super::response_mode::{Issuing, Outgoing, Response};
+use super::response_mode::{Issuing, Outgoing, Response, ReturnTo};
 use crate::error::OAuthError;
 
 /// The answer with a code (RFC 6749 section 4.1.2), and with what the client may ask about the

@@ -1,67 +1,17 @@
-//! Groups, roles, the schema of attributes and access rules: how their records change.
-//!
-//! What must be true of all of them together (groups without a circle, no more of them than may be)
-//! cannot be a condition on one record. So every change of any of them has the census as its
-//! condition, a row that each change replaces: what was read after the census was read is still
-//! so when the change commits, or the change is decided again. On one node and on many, two changes
-//! that would be a circle together come one after the other, and the second is refused.
+//! Groups, roles, the schema of attributes and access rules: what must be true of them.
+use crate::records::write::{Before, Next, RecordError};
 use crate::state::Realm;
 use signet_encoding::base64url;
-use signet_oauth::people::access_rules::{AccessRule, MAX_RULES};
+use signet_oauth::people::access_rules::AccessRule;
 use signet_oauth::people::{
-    Attribute, Fault, Group, MAX_ATTRIBUTES, MAX_GROUP_DEPTH, MAX_GROUP_ROLES, MAX_GROUPS,
-    MAX_ROLES, People, Role, check_description, check_group_name, check_role_name,
+    Attribute, Group, MAX_GROUP_DEPTH, MAX_GROUP_ROLES, People, Role, check_description,
+    check_group_name, check_role_name,
 };
-use signet_registry::delta::Delta;
-use signet_registry::{
-    kinds::RecordKind,
-    people::{self, Census, census_key},
-    rules::{check_classes, read_rule, write_rule},
-    scribe::row_key,
-};
-use signet_store::{Change, Key, Op, Row, StoreError};
+use signet_registry::kinds::RecordKind;
+use signet_registry::load;
+use signet_registry::rules::check_classes;
+use signet_store::StoreError;
 use std::{collections::HashMap, sync::Arc};
-
-/// How often a change that others were faster than is decided again.
-const MAX_TRIES: usize = 32;
-
-/// Why a group, a role or an attribute could not be written or removed.
-#[derive(Debug, thiserror::Error)]
-pub enum PeopleError {
-    /// There is none in the store (it may be the configuration's).
-    #[error("there is no such record")]
-    NotFound,
-    /// Somebody else has written it since it was read; or others keep writing.
-    #[error("the record has been changed meanwhile")]
-    Conflict,
-    /// There is one of this name already.
-    #[error("a record with this name exists")]
-    Exists,
-    /// The configuration declares it.
-    #[error("the configuration file declares this record")]
-    Declared,
-    /// Groups would be inside themselves.
-    #[error("a group cannot be inside itself: this parent is in it")]
-    Circle,
-    /// A group has others in it.
-    #[error("there are groups in this group: remove them first, or move them")]
-    HasGroups,
-    /// Access rules name a group.
-    #[error("access rules name this group: change or remove them first")]
-    HasRules,
-    /// What was wanted cannot be.
-    #[error("{0}")]
-    Invalid(Fault),
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-impl From<Fault> for PeopleError {
-    fn from(fault: Fault) -> PeopleError {
-        PeopleError::Invalid(fault)
-    }
-}
 
 /// A group, as somebody wants it.
 #[derive(Clone, Debug, Default)]
@@ -81,78 +31,148 @@ fn new_id() -> String {
     base64url::encode(&signet_crypto::random::id::<16>())
 }
 
-/// The stored record, while its change is decided.
-struct Found {
-    known: Option<Vec<u8>>,
-    census: Census,
+/// A group as it is wanted, under this name and, where it is new, this id.
+struct WantedGroup<'a> {
+    name: &'a str,
+    id: String,
+    draft: &'a GroupDraft,
 }
 
-/// What a change comes to: the record's new bytes; none: it goes.
-type Decided = Result<Option<Vec<u8>>, PeopleError>;
-
-/// What is wanted of a record. `read`: the revision that is replaced, none if there must be none.
-enum Wish<'a> {
-    Group {
-        draft: &'a GroupDraft,
-        /// of a group that is new
-        id: String,
-        read: Option<u64>,
-    },
-    Role {
-        role: Role,
-        read: Option<u64>,
-    },
-    Attribute {
-        attribute: &'a Attribute,
-        read: Option<u64>,
-    },
-    Rule {
-        rule: &'a AccessRule,
-        read: Option<u64>,
-    },
-    Gone,
+impl Next<Group> for WantedGroup<'_> {
+    async fn next(
+        &self,
+        realm: &Realm,
+        known: Option<&Group>,
+    ) -> Result<Option<Group>, RecordError> {
+        let WantedGroup { name, id, draft } = self;
+        let roles = realm.role_ids(&draft.roles).await?;
+        let parent = draft.parent.as_deref();
+        realm.check_parent(name, parent, known).await?;
+        Ok(Some(Group {
+            id: known.map_or(id, |known| &known.id).clone(),
+            name: (*name).to_owned(),
+            description: draft.description.clone(),
+            parent: draft.parent.clone(),
+            roles,
+            external_id: match &draft.external_id {
+                None => known.and_then(|known| known.external_id.clone()),
+                Some(external) => Some(external.clone()).filter(|id| !id.is_empty()),
+            },
+            revision: 0,
+        }))
+    }
 }
+
+/// A group goes that has no others in it and that no access rule names.
+struct GroupGone<'a>(&'a str);
+
+impl Next<Group> for GroupGone<'_> {
+    async fn next(&self, realm: &Realm, _: Option<&Group>) -> Result<Option<Group>, RecordError> {
+        let (name, now) = (self.0, realm.now());
+        let groups = load::all::<Group>(&*realm.store, now).await?;
+        if groups.iter().any(|g| g.parent.as_deref() == Some(name)) {
+            return Err(IN_GROUPS);
+        }
+        // A rule that denies would go on without them.
+        let rules = load::all::<AccessRule>(&*realm.store, now).await?;
+        let configuration = realm.configuration();
+        let declared = configuration.declared.rules.values().map(|rule| &**rule);
+        if rules
+            .iter()
+            .chain(declared)
+            .any(|rule| rule.groups().any(|group| group == name))
+        {
+            return Err(IN_RULES);
+        }
+        Ok(None)
+    }
+}
+
+/// A role as it is wanted; one that there is keeps its id.
+struct WantedRole(Role);
+
+impl Next<Role> for WantedRole {
+    async fn next(&self, _: &Realm, known: Option<&Role>) -> Result<Option<Role>, RecordError> {
+        let mut role = self.0.clone();
+        if let Some(known) = known {
+            role.id.clone_from(&known.id);
+        }
+        Ok(Some(role))
+    }
+}
+
+/// An access rule as it is wanted: the groups that it names exist.
+struct WantedRule<'a>(&'a AccessRule);
+
+impl Next<AccessRule> for WantedRule<'_> {
+    async fn next(
+        &self,
+        realm: &Realm,
+        _: Option<&AccessRule>,
+    ) -> Result<Option<AccessRule>, RecordError> {
+        for group in self.0.groups() {
+            if realm.group_id(group).await?.is_none() {
+                return Err("groups: there is no group of this name".into());
+            }
+        }
+        Ok(Some(self.0.clone()))
+    }
+}
+
+const CIRCLE: RecordError = RecordError::Refused {
+    code: "circle",
+    why: "a group cannot be inside itself: this parent is in it",
+};
+const IN_GROUPS: RecordError = RecordError::Refused {
+    code: "in_use",
+    why: "there are groups in this group: remove them first, or move them",
+};
+const IN_RULES: RecordError = RecordError::Refused {
+    code: "in_use",
+    why: "access rules name this group: change or remove them first",
+};
 
 impl Realm {
     /// Writes a group: `read` is the revision that it replaces, none if it must not exist yet.
     ///
     /// # Errors
-    /// See [`PeopleError`].
+    /// See [`RecordError`].
     pub async fn write_group(
         &self,
         name: &str,
         draft: &GroupDraft,
         read: Option<u64>,
-    ) -> Result<Arc<Group>, PeopleError> {
+    ) -> Result<Arc<Group>, RecordError> {
         check_group_name(name)?;
         check_description(draft.description.as_deref())?;
         let id = new_id();
-        let wish = Wish::Group { draft, id, read };
-        self.change_people(RecordKind::Group, name, &wish).await?;
-        let snapshot = self.snapshot();
-        let written = snapshot.registry.people.groups.get(name).cloned();
-        written.ok_or(PeopleError::Conflict)
+        let wanted = WantedGroup { name, id, draft };
+        let written = self
+            .change_record(name, Before::read(read), &wanted)
+            .await?;
+        written.ok_or(RecordError::Conflict)
     }
 
     /// Removes a group that has no others in it.
     ///
     /// # Errors
-    /// See [`PeopleError`].
-    pub async fn remove_group(&self, name: &str) -> Result<(), PeopleError> {
-        self.change_people(RecordKind::Group, name, &Wish::Gone)
-            .await
+    /// See [`RecordError`].
+    pub async fn remove_group(&self, name: &str) -> Result<(), RecordError> {
+        let next = GroupGone(name);
+        let gone = self.change_record(name, Before::Anything, &next);
+        gone.await.map(drop)
     }
 
     /// Writes a role: as [`Realm::write_group`]. A role of a client needs the client.
     ///
     /// # Errors
-    /// See [`PeopleError`].
+    /// See [`RecordError`].
     pub async fn write_role(
         &self,
         name: &str,
         description: Option<String>,
         read: Option<u64>,
-    ) -> Result<Arc<Role>, PeopleError> {
+    ) -> Result<Arc<Role>, RecordError> {
         check_role_name(name)?;
         check_description(description.as_deref())?;
         let role = Role {
@@ -167,20 +187,11 @@ impl Realm {
                 return Err("there is no such client: a role is NAME or CLIENT_ID/NAME".into());
             }
         }
-        let wish = Wish::Role { role, read };
-        self.change_people(RecordKind::Role, name, &wish).await?;
-        let snapshot = self.snapshot();
-        let written = snapshot.registry.people.roles.get(name).cloned();
-        written.ok_or(PeopleError::Conflict)
-    }
-
-    /// Removes a role. Whoever had it has it no more.
-    ///
-    /// # Errors
-    /// See [`PeopleError`].
-    pub async fn remove_role(&self, name: &str) -> Result<(), PeopleError> {
-        self.change_people(RecordKind::Role, name, &Wish::Gone)
-            .await
+        let wanted = WantedRole(role);
+        let written = self
+            .change_record(name, Before::read(read), &wanted)
+            .await?;
+        written.ok_or(RecordError::Conflict)
     }
 
     /// Removes every role of a client that is gone, so that none of them is there for another
@@ -188,12 +199,12 @@ impl Realm {
     ///
     /// # Errors
     /// The store's, and where others keep writing.
-    pub async fn remove_roles_of(&self, client_id: &str) -> Result<(), PeopleError> {
+    pub async fn remove_roles_of(&self, client_id: &str) -> Result<(), RecordError> {
         let snapshot = self.snapshot();
         let roles = snapshot.registry.people.roles.values();
         for role in roles.filter(|role| role.client() == Some(client_id)) {
-            match self.remove_role(&role.name).await {
-                Ok(()) | Err(PeopleError::NotFound | PeopleError::Declared) => {}
+            match self.remove_record::<Role>(&role.name, None).await {
+                Ok(()) | Err(RecordError::NotFound | RecordError::Declared) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -204,40 +215,25 @@ impl Realm {
     /// as it is; a value that does not fit any more is not given out.
     ///
     /// # Errors
-    /// See [`PeopleError`].
+    /// See [`RecordError`].
     pub async fn write_attribute(
         &self,
-        attribute: &Attribute,
+        attribute: Attribute,
         read: Option<u64>,
-    ) -> Result<Arc<Attribute>, PeopleError> {
+    ) -> Result<Arc<Attribute>, RecordError> {
         attribute.check()?;
-        let name = &attribute.name;
-        let wish = Wish::Attribute { attribute, read };
-        self.change_people(RecordKind::Attribute, name, &wish)
-            .await?;
-        let snapshot = self.snapshot();
-        let written = snapshot.registry.people.attributes.get(name).cloned();
-        written.ok_or(PeopleError::Conflict)
-    }
-
-    /// Removes an attribute of the schema.
-    ///
-    /// # Errors
-    /// See [`PeopleError`].
-    pub async fn remove_attribute(&self, name: &str) -> Result<(), PeopleError> {
-        self.change_people(RecordKind::Attribute, name, &Wish::Gone)
-            .await
+        self.write_record(attribute, read).await
     }
 
     /// Writes an access rule: as [`Realm::write_group`]. Groups and clients that it names exist.
     ///
     /// # Errors
-    /// See [`PeopleError`].
+    /// See [`RecordError`].
     pub async fn write_rule(
         &self,
         rule: &AccessRule,
         read: Option<u64>,
-    ) -> Result<Arc<AccessRule>, PeopleError> {
+    ) -> Result<Arc<AccessRule>, RecordError> {
         rule.check()?;
         check_classes(rule)?;
         for client in &rule.clients {
@@ -248,141 +244,15 @@ impl Realm {
         }
         let name = &rule.name;
         self.learn(RecordKind::Rule, name).await?;
-        self.change_people(RecordKind::Rule, name, &Wish::Rule { rule, read })
+        let wanted = WantedRule(rule);
+        let written = self
+            .change_record(name, Before::read(read), &wanted)
             .await?;
-        let written = self.snapshot().registry.rules.get(name).cloned();
-        written.ok_or(PeopleError::Conflict)
-    }
-
-    /// Removes an access rule.
-    ///
-    /// # Errors
-    /// See [`PeopleError`].
-    pub async fn remove_rule(&self, name: &str) -> Result<(), PeopleError> {
-        self.change_people(RecordKind::Rule, name, &Wish::Gone)
-            .await
-    }
-
-    /// What a wish comes to, on what was read after the census.
-    async fn decide(
-        &self,
-        kind: RecordKind,
-        name: &str,
-        wish: &Wish<'_>,
-        found: &Found,
-    ) -> Decided {
-        let stored = found.known.as_deref();
-        match wish {
-            Wish::Group { draft, id, read } => {
-                let known = stored.map(people::read_group).transpose();
-                let known = known.map_err(StoreError::Corrupt)?;
-                expect_revision(known.as_ref().map(|group| group.revision), *read)?;
-                if known.is_none() && found.census.groups >= MAX_GROUPS {
-                    return Err("there are as many groups as there may be".into());
-                }
-                let roles = self.role_ids(&draft.roles).await?;
-                let parent = draft.parent.as_deref();
-                self.check_parent(name, parent, known.as_ref()).await?;
-                let group = Group {
-                    id: known.as_ref().map_or_else(|| id.clone(), |g| g.id.clone()),
-                    name: name.to_owned(),
-                    description: draft.description.clone(),
-                    parent: draft.parent.clone(),
-                    roles,
-                    external_id: match &draft.external_id {
-                        None => known.as_ref().and_then(|known| known.external_id.clone()),
-                        Some(external) => Some(external.clone()).filter(|id| !id.is_empty()),
-                    },
-                    revision: known.map_or(0, |group| group.revision).saturating_add(1),
-                };
-                Ok(Some(people::write_group(&group)))
-            }
-            Wish::Role { role, read } => {
-                let known = stored.map(people::read_role).transpose();
-                let known = known.map_err(StoreError::Corrupt)?;
-                expect_revision(known.as_ref().map(|role| role.revision), *read)?;
-                if known.is_none() && found.census.roles >= MAX_ROLES {
-                    return Err("there are as many roles as there may be".into());
-                }
-                let mut role = role.clone();
-                if let Some(known) = known {
-                    role.id = known.id;
-                    role.revision = known.revision;
-                }
-                role.revision = role.revision.saturating_add(1);
-                Ok(Some(people::write_role(&role)))
-            }
-            Wish::Attribute { attribute, read } => {
-                let known = stored.map(people::read_attribute).transpose();
-                let known = known.map_err(StoreError::Corrupt)?;
-                expect_revision(known.as_ref().map(|one| one.revision), *read)?;
-                if known.is_none() && found.census.attributes >= MAX_ATTRIBUTES {
-                    return Err("the schema has as many attributes as it may have".into());
-                }
-                let mut attribute = Attribute::clone(attribute);
-                attribute.revision = known.map_or(0, |one| one.revision).saturating_add(1);
-                Ok(Some(people::write_attribute(&attribute)))
-            }
-            Wish::Rule { rule, read } => {
-                let known = stored.map(read_rule).transpose();
-                let known = known.map_err(StoreError::Corrupt)?;
-                expect_revision(known.as_ref().map(|one| one.revision), *read)?;
-                if known.is_none() && found.census.rules >= MAX_RULES {
-                    return Err("there are as many access rules as there may be".into());
-                }
-                for group in rule.groups() {
-                    if self.group_id(group).await?.is_none() {
-                        return Err("groups: there is no group of this name".into());
-                    }
-                }
-                let mut rule = AccessRule::clone(rule);
-                rule.revision = known.map_or(0, |one| one.revision).saturating_add(1);
-                Ok(Some(write_rule(&rule)))
-            }
-            Wish::Gone => {
-                stored.ok_or(PeopleError::NotFound)?;
-                if kind == RecordKind::Group {
-                    let configuration = self.configuration();
-                    let groups = people::load_groups(&*self.store, self.now()).await?;
-                    if groups.iter().any(|g| g.parent.as_deref() == Some(name)) {
-                        return Err(PeopleError::HasGroups);
-                    }
-                    // A rule that denies would go on without them.
-                    let rules = people::load_rules(&*self.store, self.now()).await?;
-                    let mut rules = rules.values().chain(configuration.declared.rules.values());
-                    if rules.any(|rule| rule.groups().any(|group| group == name)) {
-                        return Err(PeopleError::HasRules);
-                    }
-                }
-                Ok(None)
-            }
-        }
-    }
-
-    /// The configuration's records win over stored ones of their names, and are not changed here.
-    fn expect_undeclared(&self, kind: RecordKind, name: &str) -> Result<(), PeopleError> {
-        let configuration = self.configuration();
-        let declared = &configuration.declared.people;
-        let is_declared = match kind {
-            RecordKind::Group => declared.groups.contains_key(name),
-            RecordKind::Role => declared.roles.contains_key(name),
-            RecordKind::Attribute => declared.attributes.contains_key(name),
-            RecordKind::Rule => configuration.declared.rules.contains_key(name),
-            RecordKind::Client
-            | RecordKind::Resource
-            | RecordKind::Scope
-            | RecordKind::Key
-            | RecordKind::Revocation
-            | RecordKind::Provider => false,
-        };
-        match is_declared {
-            true => Err(PeopleError::Declared),
-            false => Ok(()),
-        }
+        written.ok_or(RecordError::Conflict)
     }
 
     /// The ids of roles, by whole names.
-    async fn role_ids(&self, names: &[String]) -> Result<Vec<String>, PeopleError> {
+    async fn role_ids(&self, names: &[String]) -> Result<Vec<String>, RecordError> {
         if names.len() > MAX_GROUP_ROLES {
             return Err("a group gives at most 64 roles".into());
         }
@@ -425,12 +295,12 @@ impl Realm {
         name: &str,
         parent: Option<&str>,
         known: Option<&Group>,
-    ) -> Result<(), PeopleError> {
+    ) -> Result<(), RecordError> {
         let Some(parent) = parent else { return Ok(()) };
         if known.is_some_and(|known| known.parent.as_deref() == Some(parent)) {
             return Ok(());
         }
-        let stored = people::load_groups(&*self.store, self.now()).await?;
+        let stored = load::all::<Group>(&*self.store, self.now()).await?;
         let mut all: HashMap<&str, Option<&str>> = stored
             .iter()
             .map(|group| (group.name.as_str(), group.parent.as_deref()))
@@ -444,100 +314,11 @@ impl Realm {
         all.insert(name, Some(parent));
         check_forest(&all, name)
     }
-
-    /// Decides and commits one change, with the census as its condition.
-    async fn change_people(
-        &self,
-        kind: RecordKind,
-        name: &str,
-        wish: &Wish<'_>,
-    ) -> Result<(), PeopleError> {
-        self.expect_undeclared(kind, name)?;
-        let _one_after_another = self.registry_writes.lock().await;
-        for _ in 0..MAX_TRIES {
-            let begun = self.now();
-            let census_row = self.store.get(&census_key(), begun).await?;
-            let mut census = Census::read(census_row.as_ref())?;
-            let row = self.store.get(&row_key(kind, name), begun).await?;
-            let known = row.map(|row| row.value);
-            let found = Found { known, census };
-            let value = self.decide(kind, name, wish, &found).await?;
-            let known = found.known.as_deref();
-            if let Some(count) = census.of(kind) {
-                match (known, &value) {
-                    (None, Some(_)) => *count += 1,
-                    (Some(_), None) => *count = count.saturating_sub(1),
-                    (None, None) | (Some(_), Some(_)) => {}
-                }
-            }
-            census.changes += 1;
-            let noted = self
-                .scribe
-                .note(&*self.store, kind, name, known, value.as_deref(), begun)
-                .await?;
-            let told = self.scribe.rows(&noted, begun);
-            let change = guarded(row_key(kind, name), census_row, census, value.clone(), told);
-            if self.store.commit(change, begun).await?.is_done() {
-                let delta = Delta::of_stored(kind, name, value.as_deref());
-                let delta = delta.map_err(|_| StoreError::Corrupt("a record of people".into()))?;
-                self.tell(noted, begun, || delta).await;
-                return Ok(());
-            }
-            // Another node was faster; its word may not have come yet.
-            self.learn(kind, name).await?;
-        }
-        Err(PeopleError::Conflict)
-    }
-}
-
-/// The change: the census decides, and the record goes with it.
-fn guarded(
-    record: Key,
-    census_row: Option<Row>,
-    census: Census,
-    value: Option<Vec<u8>>,
-    told: Vec<Op>,
-) -> Change {
-    let (key, bytes) = (census_key(), census.to_bytes());
-    let first = match census_row {
-        None => Op::Insert {
-            key,
-            value: bytes,
-            end: None,
-        },
-        Some(row) => Op::Replace {
-            key,
-            version: row.version,
-            value: bytes,
-            end: None,
-        },
-    };
-    let record = match value {
-        Some(value) => Op::Put {
-            key: record,
-            value,
-            end: None,
-        },
-        None => Op::Delete { key: record },
-    };
-    let mut then = vec![record];
-    then.extend(told);
-    Change { first, then }
-}
-
-fn expect_revision(known: Option<u64>, read: Option<u64>) -> Result<(), PeopleError> {
-    match (known, read) {
-        (None, None) => Ok(()),
-        (Some(known), Some(read)) if known == read => Ok(()),
-        (Some(_), Some(_)) => Err(PeopleError::Conflict),
-        (Some(_), None) => Err(PeopleError::Exists),
-        (None, Some(_)) => Err(PeopleError::NotFound),
-    }
 }
 
 /// Whether the groups are a forest with the changed one in its new place, and no way through it is
 /// longer than it may be. `all`: each group's parent.
-fn check_forest(all: &HashMap<&str, Option<&str>>, changed: &str) -> Result<(), PeopleError> {
+fn check_forest(all: &HashMap<&str, Option<&str>>, changed: &str) -> Result<(), RecordError> {
     let up = |from: &str| {
         let mut way = 1;
         let mut next = all.get(from).copied().flatten();
@@ -553,7 +334,7 @@ fn check_forest(all: &HashMap<&str, Option<&str>>, changed: &str) -> Result<(), 
         (way, meets, false)
     };
     if up(changed).2 {
-        return Err(PeopleError::Circle);
+        return Err(CIRCLE);
     }
     for name in all.keys() {
         let (way, meets, _) = up(name);

@@ -1,5 +1,8 @@
 //! Who may change which records: how a change is committed and comes into effect.
+pub mod clients;
 pub mod declared;
 pub mod groups;
 pub mod providers;
-pub mod registry;
+pub mod write;
+
+pub use write::RecordError;

@@ -11,21 +11,16 @@ use std::{
 use arc_swap::ArcSwap;
 use signet_crypto::seal::Keyring;
 use signet_merge::crdt::Record;
-use signet_oauth::command_line;
-use signet_oauth::people::People;
-use signet_oauth::people::access_rules::Rules;
-use signet_oauth::people::provider::Providers;
-use signet_oauth::registry::{Counted, Records, Registry};
+use signet_oauth::registry::Registry;
 use signet_registry::{
     fields,
-    kinds::RecordKind,
+    kinds::{KINDS, RecordKind},
     merged::{Heard, Merged},
 };
 
 use super::Snapshot;
 use signet_registry::delta::{Configuration, Delta, Malformed};
 use signet_registry::keys::{KeysError, Published};
-use signet_registry::records;
 
 /// See the module.
 pub struct Replica {
@@ -124,30 +119,15 @@ impl Replica {
                         continue;
                     }
                 },
-                delta @ (Delta::Client { .. }
-                | Delta::Resource { .. }
-                | Delta::Scope { .. }
-                | Delta::Group { .. }
-                | Delta::Role { .. }
-                | Delta::Attribute { .. }
-                | Delta::Rule { .. }
-                | Delta::Provider { .. }
-                | Delta::Key { .. }
-                | Delta::Configuration(_)) => delta,
+                delta @ (Delta::Record { .. } | Delta::Key { .. } | Delta::Configuration(_)) => {
+                    delta
+                }
             };
             match delta {
                 Delta::Key { kid, record } => keys
                     .get_or_insert_with(|| known.keys.clone())
                     .apply(&kid, record.as_deref(), keyring)?,
-                other @ (Delta::Client { .. }
-                | Delta::Resource { .. }
-                | Delta::Scope { .. }
-                | Delta::Group { .. }
-                | Delta::Role { .. }
-                | Delta::Attribute { .. }
-                | Delta::Rule { .. }
-                | Delta::Provider { .. }
-                | Delta::Configuration(_)) => records.push(other),
+                other @ (Delta::Record { .. } | Delta::Configuration(_)) => records.push(other),
                 // What was heard has become one of the others.
                 Delta::Heard { .. } => {}
             }
@@ -237,14 +217,6 @@ impl Known {
             Err(_) => Err(Malformed),
         };
         match delta {
-            // The client that every server has is again as it was before it was changed.
-            Ok(Delta::Client {
-                client_id,
-                record: None,
-            }) if client_id == command_line::CLIENT_ID => Hearing::News(Delta::Client {
-                client_id,
-                record: command_line::client().ok().map(Arc::new),
-            }),
             Ok(delta) => Hearing::News(delta),
             Err(Malformed) => {
                 let what = kind.row().what;
@@ -257,74 +229,17 @@ impl Known {
     /// The registry with these changes.
     fn put(&mut self, deltas: Vec<Delta>, before: &Registry) -> Registry {
         let mut registry = before.clone();
-        let mut people = false;
         for delta in deltas {
             match delta {
-                Delta::Client { client_id, record } => {
-                    set(&mut self.stored.clients, &client_id, record);
-                    show(
-                        &mut registry.clients,
-                        &client_id,
-                        &self.stored.clients,
-                        &self.configuration.declared.clients,
-                    );
-                }
-                Delta::Resource { identifier, record } => {
-                    set(&mut self.stored.resources, &identifier, record);
-                    show(
-                        &mut registry.resources,
-                        &identifier,
-                        &self.stored.resources,
-                        &self.configuration.declared.resources,
-                    );
-                }
-                Delta::Scope { name, record } => {
-                    match record {
-                        Some(entry) => records::put_scope(&mut self.stored, entry),
-                        None => records::forget_scope(&mut self.stored, &name),
-                    }
-                    registry.scopes = joined_scopes(&self.stored, &self.configuration.declared);
-                }
-                Delta::Group { name, record } => {
-                    let stored = Arc::make_mut(&mut self.stored.people);
-                    match record {
-                        Some(group) => stored.put_group(group),
-                        None => stored.forget_group(&name),
-                    }
-                    people = true;
-                }
-                Delta::Role { name, record } => {
-                    let stored = Arc::make_mut(&mut self.stored.people);
-                    match record {
-                        Some(role) => stored.put_role(role),
-                        None => stored.forget_role(&name),
-                    }
-                    people = true;
-                }
-                Delta::Attribute { name, record } => {
-                    let stored = Arc::make_mut(&mut self.stored.people);
-                    match record {
-                        Some(attribute) => drop(stored.attributes.insert(name, attribute)),
-                        None => drop(stored.attributes.remove(&name)),
-                    }
-                    people = true;
-                }
-                Delta::Rule { name, record } => {
-                    let stored = Arc::make_mut(&mut self.stored.rules);
-                    match record {
-                        Some(rule) => drop(stored.insert(name, rule)),
-                        None => drop(stored.remove(&name)),
-                    }
-                    registry.rules = joined_rules(&self.stored, &self.configuration.declared);
-                }
-                Delta::Provider { name, record } => {
-                    let stored = Arc::make_mut(&mut self.stored.providers);
-                    match record {
-                        Some(provider) => stored.put(provider),
-                        None => stored.forget(&name),
-                    }
-                    let declared = &self.configuration.declared;
-                    registry.providers = joined_providers(&self.stored, declared);
+                Delta::Record { kind, name, record } => {
+                    let Some(of_kind) = kind.row().registry else {
+                        continue;
+                    };
+                    (of_kind.set)(&mut self.stored, &name, record);
+                    // The configuration's record of a name holds over the store's.
+                    let declared = (of_kind.get)(&self.configuration.declared, &name);
+                    let shown = declared.or_else(|| (of_kind.get)(&self.stored, &name));
+                    (of_kind.set)(&mut registry, &name, shown);
                 }
                 Delta::Configuration(next) => {
                     self.configuration = next;
@@ -334,89 +249,16 @@ impl Known {
                 Delta::Key { .. } | Delta::Heard { .. } => {}
             }
         }
-        if people {
-            registry.people = joined_people(&self.stored, &self.configuration.declared);
-        }
         registry
     }
-}
-
-fn set<T: Counted>(records: &mut Records<T>, name: &str, record: Option<Arc<T>>) {
-    match record {
-        Some(record) => records.insert(name.to_owned(), record),
-        None => records.remove(name),
-    }
-}
-
-/// The configuration's record of a name holds over the store's.
-fn show<T: Counted>(
-    shown: &mut Records<T>,
-    name: &str,
-    stored: &Records<T>,
-    declared: &Records<T>,
-) {
-    set(
-        shown,
-        name,
-        declared.get(name).or_else(|| stored.get(name)).cloned(),
-    );
 }
 
 fn joined(stored: &Registry, declared: &Registry) -> Registry {
     let mut registry = stored.clone();
-    for (id, client) in declared.clients.iter() {
-        registry.clients.insert(id.to_owned(), Arc::clone(client));
+    for of_kind in KINDS.iter().filter_map(|row| row.registry) {
+        for name in (of_kind.names)(declared) {
+            (of_kind.set)(&mut registry, &name, (of_kind.get)(declared, &name));
+        }
     }
-    for (id, resource) in declared.resources.iter() {
-        registry
-            .resources
-            .insert(id.to_owned(), Arc::clone(resource));
-    }
-    registry.scopes = joined_scopes(stored, declared);
-    registry.people = joined_people(stored, declared);
-    registry.rules = joined_rules(stored, declared);
-    registry.providers = joined_providers(stored, declared);
     registry
-}
-
-fn joined_rules(stored: &Registry, declared: &Registry) -> Arc<Rules> {
-    if declared.rules.is_empty() {
-        return Arc::clone(&stored.rules);
-    }
-    let mut joined = Rules::clone(&stored.rules);
-    let declared = declared.rules.iter();
-    joined.extend(declared.map(|(name, rule)| (name.clone(), Arc::clone(rule))));
-    Arc::new(joined)
-}
-
-fn joined_providers(stored: &Registry, declared: &Registry) -> Arc<Providers> {
-    if declared.providers.is_empty() {
-        return Arc::clone(&stored.providers);
-    }
-    let mut joined = Providers::clone(&stored.providers);
-    joined.over(&declared.providers);
-    Arc::new(joined)
-}
-
-fn joined_people(stored: &Registry, declared: &Registry) -> Arc<People> {
-    if declared.people.is_empty() {
-        return Arc::clone(&stored.people);
-    }
-    let mut joined = People::clone(&stored.people);
-    joined.over(&declared.people);
-    Arc::new(joined)
-}
-
-fn joined_scopes(
-    stored: &Registry,
-    declared: &Registry,
-) -> Vec<signet_oauth::registry::ScopeEntry> {
-    let mut joined = Registry {
-        scopes: stored.scopes.clone(),
-        ..Registry::default()
-    };
-    for entry in &declared.scopes {
-        records::put_scope(&mut joined, entry.clone());
-    }
-    joined.scopes
 }

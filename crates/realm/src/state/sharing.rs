@@ -18,7 +18,8 @@ use signet_registry::delta::Delta;
 use signet_registry::keys::KeysError;
 use signet_registry::{
     changelog::Look,
-    kinds::RecordKind,
+    kinds::{KINDS, RecordKind},
+    load,
     scribe::{self, Scribe},
 };
 use signet_store::NodeId;
@@ -239,28 +240,13 @@ impl Realm {
             }
         }
         let mut stored = Vec::new();
-        for (kind, table) in [
-            (RecordKind::Client, Table::Client),
-            (RecordKind::Resource, Table::Resource),
-            (RecordKind::Key, Table::SigningKey),
-        ] {
-            for (key, row) in rows(store, table, now).await? {
-                let name = String::from_utf8(key.partition);
-                let name = name.map_err(|_| StoreError::Corrupt("a record's name".to_owned()))?;
-                stored.push((kind, name, row.value));
+        // Revocations are read by themselves.
+        for kind in KINDS.iter().map(|row| row.kind) {
+            if kind != RecordKind::Revocation {
+                let rows = load::rows(store, kind, now).await?;
+                stored.extend(rows.into_iter().map(|(name, value)| (kind, name, value)));
             }
         }
-        for scope in signet_registry::scopes::load(store, now).await? {
-            let value = signet_registry::records::write_scope(&scope);
-            stored.push((RecordKind::Scope, scope.name, value));
-        }
-        for kind in signet_registry::people::KINDS {
-            let rows = signet_registry::people::rows(store, kind, now).await?;
-            stored.extend(rows.into_iter().map(|(name, value)| (kind, name, value)));
-        }
-        let providers = signet_registry::providers::rows(store, now).await?;
-        let provider = |(name, value)| (RecordKind::Provider, name, value);
-        stored.extend(providers.into_iter().map(provider));
         let mut living = BTreeSet::new();
         let (mut records, mut keys) = (Vec::new(), Vec::new());
         for (kind, name, value) in stored {

@@ -13,7 +13,7 @@ use signet_oauth::client::registration::{
 use signet_oauth::client::{Client, GrantType};
 use signet_oauth::error::{Challenge, ErrorCode, OAuthError};
 use signet_realm::budgets::Act;
-use signet_realm::records::registry::RegistryError;
+use signet_realm::records::RecordError;
 use signet_registry::kinds::RecordKind;
 use signet_request::http::{Context, Response, response};
 use signet_store::StoreError;
@@ -116,7 +116,7 @@ pub(super) async fn manage(mut context: Context) -> Response {
         }
         Method::DELETE => match remove(&context, &client).await {
             // Somebody else may have removed it meanwhile: it is gone all the same.
-            Ok(()) | Err(RegistryError::NotFound) => response::empty(StatusCode::NO_CONTENT),
+            Ok(()) | Err(RecordError::NotFound) => response::empty(StatusCode::NO_CONTENT),
             Err(error) => refuse(&context, &not_written(&context, error)),
         },
         _ => replace(&mut context, &client, &token).await,
@@ -153,7 +153,7 @@ async fn replace(context: &mut Context, client: &Client, token: &str) -> Respons
         }
         match store_next(context, updated.client).await {
             Ok(_) => return response::json(StatusCode::OK, updated.response),
-            Err(RegistryError::Conflict) => {}
+            Err(RecordError::Conflict) => {}
             Err(error) => return refuse(context, &not_written(context, error)),
         }
         current = match managed_still(context, client).await {
@@ -161,18 +161,18 @@ async fn replace(context: &mut Context, client: &Client, token: &str) -> Respons
             Err(error) => return refuse(context, &not_written(context, error)),
         };
     }
-    refuse(context, &not_written(context, RegistryError::Conflict))
+    refuse(context, &not_written(context, RecordError::Conflict))
 }
 
 /// The record that somebody else has just written, if it is the same registration.
-async fn managed_still(context: &Context, client: &Client) -> Result<Arc<Client>, RegistryError> {
+async fn managed_still(context: &Context, client: &Client) -> Result<Arc<Client>, RecordError> {
     let (realm, id) = (&context.realm, &client.client_id);
     realm.learn(RecordKind::Client, id).await?;
     // The present snapshot, not the request's.
     let found = realm.snapshot().registry.clients.get(id).cloned();
     found
         .filter(|found| found.registration_token_hash == client.registration_token_hash)
-        .ok_or(RegistryError::NotFound)
+        .ok_or(RecordError::NotFound)
 }
 
 /// The client that the path names, if the bearer may manage it.
@@ -267,15 +267,19 @@ fn refuse(context: &Context, error: &OAuthError) -> Response {
     response::error(error)
 }
 
-fn not_written(context: &Context, error: RegistryError) -> OAuthError {
+fn not_written(context: &Context, error: RecordError) -> OAuthError {
     match error {
-        RegistryError::Store(error) => store_failed(context, &error),
-        RegistryError::Exists | RegistryError::NotFound | RegistryError::Conflict => {
-            OAuthError::new(
-                ErrorCode::TemporarilyUnavailable,
-                "the client is being changed at the same time",
-            )
-        }
+        RecordError::Store(error) => store_failed(context, &error),
+        RecordError::Exists
+        | RecordError::NotFound
+        | RecordError::Conflict
+        | RecordError::Declared
+        | RecordError::BuiltIn
+        | RecordError::Refused { .. }
+        | RecordError::Invalid(_) => OAuthError::new(
+            ErrorCode::TemporarilyUnavailable,
+            "the client is being changed at the same time",
+        ),
     }
 }
 
@@ -353,32 +357,32 @@ fn later(context: &Context, description: &'static str, retry_after: u64) -> Resp
     answer
 }
 
-async fn create(context: &Context, client: Client) -> Result<Arc<Client>, RegistryError> {
+async fn create(context: &Context, client: Client) -> Result<Arc<Client>, RecordError> {
     let client_id = client.client_id.clone();
     let event = context.event(Action::REGISTRATION).operation("register");
-    let written = context.realm.insert_client(client);
+    let written = context.realm.write_record(client, None);
     with_record(event.client(&client_id), written).await.0
 }
 
-async fn store_next(context: &Context, client: Client) -> Result<Arc<Client>, RegistryError> {
+async fn store_next(context: &Context, client: Client) -> Result<Arc<Client>, RecordError> {
     let read = client.revision.saturating_sub(1);
     let client_id = client.client_id.clone();
     let event = context.event(Action::REGISTRATION).operation("replace");
-    let written = context.realm.replace_client(client, read);
+    let written = context.realm.write_record(client, Some(read));
     with_record(event.client(&client_id), written).await.0
 }
 
 /// Removes the record, and ends everything that was issued to it.
-async fn remove(context: &Context, client: &Client) -> Result<(), RegistryError> {
+async fn remove(context: &Context, client: &Client) -> Result<(), RecordError> {
     let realm = &context.realm;
     let (id, mut revision) = (&client.client_id, Some(client.revision));
     // Asked while the record counts: its tokens may live longer than everybody else's.
     let longest = realm.longest_refresh_token();
     let removed = async {
         for _ in 0..MAX_TRIES {
-            match realm.remove_client(id, revision).await {
+            match realm.remove_record::<Client>(id, revision).await {
                 // RFC 7592 section 2.3: what is removed is the registration, whatever it says.
-                Err(RegistryError::Conflict) => {
+                Err(RecordError::Conflict) => {
                     managed_still(context, client).await?;
                     revision = None;
                 }
@@ -389,7 +393,7 @@ async fn remove(context: &Context, client: &Client) -> Result<(), RegistryError>
                 }
             }
         }
-        Err(RegistryError::Conflict)
+        Err(RecordError::Conflict)
     };
     let event = context.event(Action::REGISTRATION).operation("remove");
     with_record(event.client(id), removed).await.0

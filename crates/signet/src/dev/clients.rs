@@ -6,7 +6,8 @@ use signet_oauth::client::registration::client_secret;
 use signet_oauth::client::{AuthMethod, Client, GrantType};
 use signet_oauth::registry::Resource;
 use signet_oauth::scope::{self, ScopeSet};
-use signet_realm::records::registry::{self, RegistryError};
+use signet_realm::records::RecordError;
+use signet_realm::records::write::insert;
 use signet_store::Store;
 
 use super::{Credentials, DevFile};
@@ -34,9 +35,9 @@ pub async fn seed_clients(
         clients.push(administrator(credentials, keyring, now)?);
     }
     for client in clients {
-        match registry::insert_client(store, &client, now).await {
+        match insert(store, &client, now).await {
             // It is there: made by a start that ended before dev.json was in place.
-            Ok(()) | Err(RegistryError::Exists) => {}
+            Ok(()) | Err(RecordError::Exists) => {}
             Err(e) => {
                 return Err(format!(
                     "the client {} cannot be made: {e}",
@@ -45,8 +46,8 @@ pub async fn seed_clients(
             }
         }
     }
-    match registry::insert_resource(store, &resource(file), now).await {
-        Ok(()) | Err(RegistryError::Exists) => Ok(()),
+    match insert(store, &resource(file), now).await {
+        Ok(()) | Err(RecordError::Exists) => Ok(()),
         Err(e) => Err(format!("the resource {RESOURCE} cannot be made: {e}")),
     }
 }

@@ -12,13 +12,13 @@ use signet_directory::{Local, NewUser, Profile, UserError, passwords::PasswordOp
 use signet_mail::{Mailer, SmtpOptions, SmtpSecurity};
 use signet_oauth::{command_line, registry::Registry};
 use signet_realm::outbound::OutboundOptions;
-use signet_realm::records::registry;
 use signet_realm::state::{Host, HostParts, Partition, Parts, Realm, RealmId, Replica};
 use signet_realm::tasks;
 use signet_realm::time::Kept;
 use signet_realm::user_services::UserServiceOptions;
 use signet_registry::delta::Configuration;
 use signet_registry::keys::{self, KeyKind, Moment, SealingFile, SigningKeys};
+use signet_registry::load;
 use signet_registry::scribe::Scribe;
 use signet_store::{
     Engine, EngineError, MovableStore, NodeId, PostgresStore, RevocationIndex, Store, StoreError,
@@ -229,9 +229,7 @@ pub async fn build(
     let mut settings = apply::settings(config, &mut faults);
     settings.node_base = cluster.node_base();
     let settings = Arc::new(settings);
-    let mut stored = registry::load(&*shared, now)
-        .await
-        .map_err(|e| e.to_string())?;
+    let mut stored = load::load(&*shared, now).await.map_err(|e| e.to_string())?;
     command_line::add(&mut stored).map_err(|e| e.description.to_owned())?;
     let mut declared = Registry::default();
     apply::extend_registry(

@@ -3,7 +3,6 @@
 mod form_post;
 mod query;
 
-use super::request::ReturnTo;
 use crate::{client::Client, error::OAuthError, request::IssuerSigners};
 pub use query::with_query;
 use std::fmt;
@@ -20,6 +19,19 @@ pub enum Response {
         /// hidden fields, unescaped
         fields: Vec<(&'static str, String)>,
     },
+}
+
+/// Where an answer goes, and how: proven, so also where errors may go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReturnTo {
+    /// whose answer it is
+    pub client_id: String,
+    /// as requested, and registered
+    pub redirect_uri: String,
+    /// how
+    pub response_mode: ResponseMode,
+    /// handed back as it came
+    pub state: Option<String>,
 }
 
 /// How an answer reaches the client.

@@ -1,0 +1,174 @@
+//! How records change: one function for every kind.
+use crate::common::{Server, Setup, block_on};
+use signet_oauth::client::Client;
+use signet_oauth::command_line;
+use signet_oauth::people::access_rules::{AccessRule, Effect};
+use signet_oauth::people::provider::Provider;
+use signet_oauth::people::{Attribute, Group, Role};
+use signet_oauth::registry::{Resource, ScopeEntry};
+use signet_oauth::scope::ScopeSet;
+use signet_realm::records::RecordError;
+use signet_registry::kinds::{KINDS, RecordKind, Stored};
+use signet_registry::load;
+use signet_store::{Change, Op};
+
+fn server() -> Server {
+    Server::start(Setup::default())
+}
+
+/// One that is written, written over and removed; and what every server has is as it was then.
+fn lives_and_goes<T: Stored + PartialEq + std::fmt::Debug>(
+    server: &Server,
+    record: &T,
+) -> RecordKind {
+    let (realm, kind, name) = (&server.realm, T::ROW.kind, record.name());
+    let shown = || T::get(&realm.snapshot().registry, name);
+    assert_eq!(shown().as_deref(), None, "{kind:?}");
+    let Some(_) = record.revision() else {
+        block_on(realm.put_record(record.clone())).expect("is new");
+        block_on(realm.put_record(record.clone())).expect("the last writer holds");
+        assert_eq!(shown().as_deref(), Some(record), "{kind:?}");
+        block_on(realm.remove_record::<T>(name, None)).expect("is there");
+        assert_eq!(shown().as_deref(), None, "{kind:?}");
+        return kind;
+    };
+    let first = block_on(realm.write_record(record.clone(), None)).expect("is new");
+    assert_eq!(first.revision(), Some(1), "{kind:?}");
+    let again = block_on(realm.write_record(record.clone(), None));
+    assert!(
+        matches!(again, Err(RecordError::Exists)),
+        "{kind:?}: {again:?}"
+    );
+    let second = block_on(realm.write_record(record.clone(), Some(1))).expect("is 1");
+    assert_eq!(second.revision(), Some(2), "{kind:?}");
+    // Of two writers who read the same revision one is told.
+    let late = block_on(realm.write_record(record.clone(), Some(1)));
+    assert!(
+        matches!(late, Err(RecordError::Conflict)),
+        "{kind:?}: {late:?}"
+    );
+    assert_eq!(shown(), Some(second.clone()), "{kind:?}");
+    let stored = block_on(load::all::<T>(&*realm.store, realm.now())).expect("reads");
+    assert!(stored.contains(&*second), "{kind:?}: a restart has it");
+    let late = block_on(realm.remove_record::<T>(name, Some(1)));
+    assert!(
+        matches!(late, Err(RecordError::Conflict)),
+        "{kind:?}: {late:?}"
+    );
+    block_on(realm.remove_record::<T>(name, Some(2))).expect("is 2");
+    assert_eq!(shown().as_deref(), None, "{kind:?}");
+    let gone = block_on(realm.remove_record::<T>(name, None));
+    assert!(
+        matches!(gone, Err(RecordError::NotFound)),
+        "{kind:?}: {gone:?}"
+    );
+    let gone = block_on(realm.write_record(record.clone(), Some(2)));
+    assert!(
+        matches!(gone, Err(RecordError::NotFound)),
+        "{kind:?}: {gone:?}"
+    );
+    kind
+}
+
+#[test]
+fn a_record_of_every_kind_changes_by_the_same_rules() {
+    let server = server();
+    let resource = Resource {
+        identifier: "https://other.example".into(),
+        name: Some("Other".into()),
+        scopes: ScopeSet::parse("read write").unwrap(),
+        access_token_signed_response_alg: None,
+        access_token_format: None,
+        access_token_lifetime: Some(60),
+        introspectors: vec!["gateway".into()],
+        claims: Vec::new(),
+        revision: 0,
+    };
+    let scope = ScopeEntry {
+        name: "orders".into(),
+        description: "See your orders".into(),
+        published: true,
+        claims: Vec::new(),
+    };
+    let group = Group {
+        id: "g".into(),
+        name: "staff".into(),
+        description: None,
+        parent: None,
+        roles: Vec::new(),
+        external_id: None,
+        revision: 0,
+    };
+    let role = Role {
+        id: "r".into(),
+        name: "editor".into(),
+        description: None,
+        revision: 0,
+    };
+    let tried = [
+        lives_and_goes(&server, &Client::new("c1", 7)),
+        lives_and_goes(&server, &resource),
+        lives_and_goes(&server, &scope),
+        lives_and_goes(&server, &group),
+        lives_and_goes(&server, &role),
+        lives_and_goes(&server, &Attribute::new("level")),
+        lives_and_goes(&server, &AccessRule::new("closed", Effect::Deny)),
+        lives_and_goes(&server, &Provider::new("corp", "https://id.example")),
+    ];
+    for row in KINDS.iter().filter(|row| row.registry.is_some()) {
+        assert!(tried.contains(&row.kind), "{} are not tried", row.what);
+    }
+}
+
+#[test]
+fn what_every_server_has_can_be_changed_and_is_as_it_was_when_the_change_is_removed() {
+    let mut stored = server();
+    let realm = &mut stored.realm;
+    let name = command_line::CLIENT_ID;
+    let built_in = command_line::client().unwrap();
+    let remove = || block_on(realm.remove_record::<Client>(name, None));
+    assert!(matches!(remove(), Err(RecordError::BuiltIn)));
+    let new = block_on(realm.write_record(built_in.clone(), None));
+    assert!(matches!(new, Err(RecordError::Exists)), "{new:?}");
+    let changed = Client {
+        enabled: false,
+        ..built_in.clone()
+    };
+    block_on(realm.write_record(changed, Some(built_in.revision))).expect("is as built in");
+    let shown = || Client::get(&realm.snapshot().registry, name).unwrap();
+    assert!(!shown().enabled);
+    remove().expect("there is a change");
+    assert_eq!(*shown(), built_in);
+    assert!(matches!(remove(), Err(RecordError::BuiltIn)));
+}
+
+#[test]
+fn what_a_later_version_wrote_is_kept_when_the_record_is_changed_here() {
+    let server = server();
+    let realm = &server.realm;
+    let mut client = Client::new("a", 1);
+    client.client_name = Some("Shop".into());
+    block_on(realm.write_record(client.clone(), None)).expect("is new");
+    let key = RecordKind::Client.key("a");
+    let said = || {
+        let row = block_on(realm.store.get(&key, realm.now()))
+            .unwrap()
+            .unwrap();
+        serde_json::from_slice::<serde_json::Value>(&row.value).unwrap()
+    };
+    let mut later = said();
+    later["later_list"] = serde_json::json!(["x", { "y": 1 }]);
+    let put = Op::Put {
+        key: key.clone(),
+        value: serde_json::to_vec(&later).unwrap(),
+        end: None,
+    };
+    block_on(realm.store.commit(Change::new(put), realm.now())).unwrap();
+    // Taken away, and something else said.
+    client.client_name = None;
+    block_on(realm.write_record(client, Some(1))).expect("is 1");
+    let kept = said();
+    assert_eq!(kept["later_list"], later["later_list"]);
+    assert_eq!(kept["revision"], 2);
+    assert_eq!(kept.get("client_name"), None);
+}
