@@ -91,6 +91,12 @@ const EXAMPLES: &[Example] = &[
         users: &[],
     },
     Example {
+        row: "a kind of record that every node has in memory",
+        names: &["RecordKind::Provider", "provider::ROW", "providers::Providers"],
+        // Another node may have written it a moment ago.
+        users: &["admin/operations/providers.rs"],
+    },
+    Example {
         row: "a kind of record of the admin API",
         names: &["SESSIONS"],
         users: &[],
