@@ -151,40 +151,40 @@ impl Link {
 
 /// GET: asks for a password.
 pub async fn show(context: Context) -> Response {
-    let (visit, params) = match BrowserRequest::of_query(context).await {
-        Ok(visit) => visit,
+    let (browser, params) = match BrowserRequest::of_query(context).await {
+        Ok(browser) => browser,
         Err(answer) => return answer,
     };
     let token = params.get("token").unwrap_or("");
-    match open(&visit, token).await {
+    match open(&browser, token).await {
         Ok(Some(found)) => {
-            let html = form_page(&visit, token, &found, None);
-            visit.page(html)
+            let html = form_page(&browser, token, &found, None);
+            browser.page(html)
         }
-        Ok(None) => ended(visit),
-        Err(error) => visit.unavailable(&error),
+        Ok(None) => ended(browser),
+        Err(error) => browser.unavailable(&error),
     }
 }
 
-fn ended(visit: BrowserRequest) -> Response {
-    visit.error(&OAuthError::new(ErrorCode::InvalidRequest, ENDED))
+fn ended(browser: BrowserRequest) -> Response {
+    browser.error(&OAuthError::new(ErrorCode::InvalidRequest, ENDED))
 }
 
 fn form_page(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     token: &str,
     (_, user): &(Link, User),
     notice: Option<Notice>,
 ) -> signet_pages::Html {
-    let terms = visit.context.snapshot.settings.sign_up.terms.as_ref();
+    let terms = browser.context.snapshot.settings.sign_up.terms.as_ref();
     signet_pages::new_account(
-        &visit.face(),
+        &browser.face(),
         &signet_pages::NewAccountPage {
             action: "invitation",
             token,
             login: &user.username,
             name: None,
-            shortest: visit.context.realm.people.passwords.shortest(user.admin),
+            shortest: browser.context.realm.people.passwords.shortest(user.admin),
             terms: terms.map(|terms| &*terms.url),
             notice,
         },
@@ -197,42 +197,42 @@ pub async fn submit(mut context: Context) -> Response {
         Ok(form) => form,
         Err(error) => return error_page(&mut context, &error.into()),
     };
-    let visit = match BrowserRequest::begin(context).await {
-        Ok(visit) => visit,
+    let browser = match BrowserRequest::begin(context).await {
+        Ok(browser) => browser,
         Err(response) => return response,
     };
     let token = form.get("token").unwrap_or("");
-    let found = match open(&visit, token).await {
+    let found = match open(&browser, token).await {
         Ok(Some(found)) => found,
-        Ok(None) => return ended(visit),
-        Err(error) => return visit.unavailable(&error),
+        Ok(None) => return ended(browser),
+        Err(error) => return browser.unavailable(&error),
     };
-    match accept(&visit, &found, &form).await {
-        Ok(()) => waiting_login::after(visit, None, Done::SignedUp).await,
-        Err(Failure::Expired(_)) => ended(visit),
-        Err(failure) => refused(visit, failure, |visit, notice| {
-            form_page(visit, token, &found, Some(notice))
+    match accept(&browser, &found, &form).await {
+        Ok(()) => waiting_login::after(browser, None, Done::SignedUp).await,
+        Err(Failure::Expired(_)) => ended(browser),
+        Err(failure) => refused(browser, failure, |browser, notice| {
+            form_page(browser, token, &found, Some(notice))
         }),
     }
 }
 
 /// The link and its user, if it still works; a record where it does not.
-async fn open(visit: &BrowserRequest, token: &str) -> Result<Option<(Link, User)>, StoreError> {
-    let found = find(visit, token).await?;
+async fn open(browser: &BrowserRequest, token: &str) -> Result<Option<(Link, User)>, StoreError> {
+    let found = find(browser, token).await?;
     if found.is_none() {
-        record_wrong_link(visit);
+        record_wrong_link(browser);
     }
     Ok(found)
 }
 
-fn record_wrong_link(visit: &BrowserRequest) {
-    let event = visit.context.event(Action::SIGN_UP);
+fn record_wrong_link(browser: &BrowserRequest) {
+    let event = browser.context.event(Action::SIGN_UP);
     let event = event.operation("invitation").refused("invalid_invitation");
-    visit.context.realm.audit().record(event);
+    browser.context.realm.audit().record(event);
 }
 
-async fn find(visit: &BrowserRequest, token: &str) -> Result<Option<(Link, User)>, StoreError> {
-    let (realm, now) = (&visit.context.realm, visit.context.now());
+async fn find(browser: &BrowserRequest, token: &str) -> Result<Option<(Link, User)>, StoreError> {
+    let (realm, now) = (&browser.context.realm, browser.context.now());
     let read: Option<Link> = mailed_link::open(realm, PURPOSE, token);
     let Some(link) = read.filter(|link| now < link.invitation.ends_at) else {
         return Ok(None);
@@ -244,20 +244,20 @@ async fn find(visit: &BrowserRequest, token: &str) -> Result<Option<(Link, User)
 }
 
 async fn accept(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     (link, user): &(Link, User),
     form: &Params,
 ) -> Result<(), Failure> {
-    let realm = &visit.context.realm;
-    let terms = accepted_terms(visit, form)?;
+    let realm = &browser.context.realm;
+    let terms = accepted_terms(browser, form)?;
     let new = form.get("new_password").unwrap_or("");
     realm
         .check_new_password(new, PasswordOf::user(user))
         .map_err(|refused| Failure::Invalid(refused.text_id()))?;
     let hashed = realm.people.users.hash(Secret::new(new.to_owned()));
     let phc = hashed.await?;
-    let now = visit.context.now();
-    let event = visit.context.event(Action::SIGN_UP);
+    let now = browser.context.now();
+    let event = browser.context.event(Action::SIGN_UP);
     let event = event.operation("invitation").subject(&link.user_id);
     let changed = realm.change_user_and_end_everything(
         &link.user_id,
@@ -276,7 +276,7 @@ async fn accept(
     match signet_audit::with_record(event, changed).await.0? {
         Some(_) => Ok(()),
         None => {
-            record_wrong_link(visit);
+            record_wrong_link(browser);
             Err(Failure::Expired(ENDED))
         }
     }

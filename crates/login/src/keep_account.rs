@@ -12,28 +12,28 @@ const ENDED: &str = "error-keep-account";
 
 /// GET: asks whether the account is to be kept.
 pub async fn show(context: Context) -> Response {
-    let (visit, params) = match BrowserRequest::of_query(context).await {
-        Ok(visit) => visit,
+    let (browser, params) = match BrowserRequest::of_query(context).await {
+        Ok(browser) => browser,
         Err(answer) => return answer,
     };
     let token = params.get("token").unwrap_or("");
-    match open(&visit, token).await {
+    match open(&browser, token).await {
         Ok(Some((link, user))) => {
             let html = signet_pages::keep_account(
-                &visit.face(),
+                &browser.face(),
                 token,
                 &user.username,
                 link.deletion.erase_at,
             );
-            visit.page(html)
+            browser.page(html)
         }
-        Ok(None) => ended(visit),
-        Err(error) => visit.unavailable(&error),
+        Ok(None) => ended(browser),
+        Err(error) => browser.unavailable(&error),
     }
 }
 
-fn ended(visit: BrowserRequest) -> Response {
-    visit.error(&OAuthError::new(ErrorCode::InvalidRequest, ENDED))
+fn ended(browser: BrowserRequest) -> Response {
+    browser.error(&OAuthError::new(ErrorCode::InvalidRequest, ENDED))
 }
 
 /// POST: it is.
@@ -42,45 +42,45 @@ pub async fn submit(mut context: Context) -> Response {
         Ok(form) => form,
         Err(error) => return error_page(&mut context, &error.into()),
     };
-    let visit = match BrowserRequest::begin(context).await {
-        Ok(visit) => visit,
+    let browser = match BrowserRequest::begin(context).await {
+        Ok(browser) => browser,
         Err(response) => return response,
     };
-    let (link, _) = match open(&visit, form.get("token").unwrap_or("")).await {
+    let (link, _) = match open(&browser, form.get("token").unwrap_or("")).await {
         Ok(Some(found)) => found,
-        Ok(None) => return ended(visit),
-        Err(error) => return visit.unavailable(&error),
+        Ok(None) => return ended(browser),
+        Err(error) => return browser.unavailable(&error),
     };
-    let realm = visit.context.realm.clone();
-    let event = visit.context.event(Action::ACCOUNT);
+    let realm = browser.context.realm.clone();
+    let event = browser.context.event(Action::ACCOUNT);
     let event = event.operation("keep").subject(&link.user_id);
     let kept = realm.undo_deletion(&link.user_id, |user| link.holds(user));
     let kept = realm
         .audit()
         .act(event, kept, |_| "temporarily_unavailable");
     match kept.await {
-        Ok(true) => waiting_login::after(visit, None, Done::Kept).await,
+        Ok(true) => waiting_login::after(browser, None, Done::Kept).await,
         Ok(false) | Err(UserError::NotFound) => {
-            record_wrong_link(&visit);
-            ended(visit)
+            record_wrong_link(&browser);
+            ended(browser)
         }
-        Err(error) => visit.unavailable(&error.into()),
+        Err(error) => browser.unavailable(&error.into()),
     }
 }
 
 /// The link and its user, while it works; a record where it does not.
-async fn open(visit: &BrowserRequest, token: &str) -> Result<Option<(Link, User)>, StoreError> {
-    let context = &visit.context;
+async fn open(browser: &BrowserRequest, token: &str) -> Result<Option<(Link, User)>, StoreError> {
+    let context = &browser.context;
     let found = deletion::find(&context.realm, token, context.now()).await?;
     if found.is_none() {
-        record_wrong_link(visit);
+        record_wrong_link(browser);
     }
     Ok(found)
 }
 
 /// Whoever sends requests can send such links: they are counted where they say the same.
-fn record_wrong_link(visit: &BrowserRequest) {
-    let event = visit.context.event(Action::ACCOUNT).operation("keep");
+fn record_wrong_link(browser: &BrowserRequest) {
+    let event = browser.context.event(Action::ACCOUNT).operation("keep");
     let event = event.refused("invalid_keep_link");
-    visit.context.realm.audit().record(event);
+    browser.context.realm.audit().record(event);
 }

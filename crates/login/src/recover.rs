@@ -53,61 +53,67 @@ struct Link {
 
 /// GET: asks for the name, or, with a link, for the new password.
 pub async fn show(context: Context) -> Response {
-    let (visit, params) = match BrowserRequest::of_query(context).await {
-        Ok(visit) => visit,
+    let (browser, params) = match BrowserRequest::of_query(context).await {
+        Ok(browser) => browser,
         Err(answer) => return answer,
     };
-    if visit.context.realm.people.mailer.is_none() {
-        return not_offered(visit);
+    if browser.context.realm.people.mailer.is_none() {
+        return not_offered(browser);
     }
     let Some(token) = params.get("token") else {
-        return ask(visit, StatusCode::OK, "", None, None);
+        return ask(browser, StatusCode::OK, "", None, None);
     };
-    match open(&visit, token).await {
+    match open(&browser, token).await {
         Ok(Some((_, user))) => {
             let html = signet_pages::reset(
-                &visit.face(),
+                &browser.face(),
                 token,
                 &user.username,
-                shortest(&visit, &user),
+                shortest(&browser, &user),
                 None,
             );
-            visit.page(html)
+            browser.page(html)
         }
-        Ok(None) => ask(visit, StatusCode::OK, "", Some(Notice::Error(ENDED)), None),
-        Err(error) => visit.unavailable(&error),
+        Ok(None) => ask(
+            browser,
+            StatusCode::OK,
+            "",
+            Some(Notice::Error(ENDED)),
+            None,
+        ),
+        Err(error) => browser.unavailable(&error),
     }
 }
 
 /// Without a way to send mail there is no recovery, and no page that pretends.
-fn not_offered(visit: BrowserRequest) -> Response {
-    visit.error(&OAuthError::new(ErrorCode::NotFound, "error-no-mail"))
+fn not_offered(browser: BrowserRequest) -> Response {
+    browser.error(&OAuthError::new(ErrorCode::NotFound, "error-no-mail"))
 }
 
 /// `begun`: the login that it began at.
 fn ask_page(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     typed: &str,
     notice: Option<Notice>,
     begun: Option<&Interaction>,
 ) -> signet_pages::Html {
     let mut interaction = match begun {
         Some(begun) => begun.clone(),
-        None => visit.interaction(Goal::Recover),
+        None => browser.interaction(Goal::Recover),
     };
     interaction.page = Page::Recover;
-    signet_pages::recover(&visit.face(), &visit.seal(&interaction), typed, notice)
+    signet_pages::recover(&browser.face(), &browser.seal(&interaction), typed, notice)
 }
 
 fn ask(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     status: StatusCode,
     typed: &str,
     notice: Option<Notice>,
     begun: Option<&Interaction>,
 ) -> Response {
-    let html = ask_page(&visit, typed, notice, begun);
-    visit.page_with(status, html)
+    let html = ask_page(&browser, typed, notice, begun);
+    browser.page_with(status, html)
 }
 
 /// POST: the name, or the new password.
@@ -116,84 +122,90 @@ pub async fn submit(mut context: Context) -> Response {
         Ok(form) => form,
         Err(error) => return error_page(&mut context, &error.into()),
     };
-    let visit = match BrowserRequest::begin(context).await {
-        Ok(visit) => visit,
+    let browser = match BrowserRequest::begin(context).await {
+        Ok(browser) => browser,
         Err(response) => return response,
     };
-    if visit.context.realm.people.mailer.is_none() {
-        return not_offered(visit);
+    if browser.context.realm.people.mailer.is_none() {
+        return not_offered(browser);
     }
     if let Some(token) = form.get("token") {
-        return reset(visit, token, &form).await;
+        return reset(browser, token, &form).await;
     }
-    match visit.open(&form) {
+    match browser.open(&form) {
         // From the login page.
         Some(interaction) if interaction.page == Page::Login && interaction.leads_on() => {
-            ask(visit, StatusCode::OK, "", None, Some(&interaction))
+            ask(browser, StatusCode::OK, "", None, Some(&interaction))
         }
         Some(interaction) if interaction.page == Page::Recover => {
             let typed = form.get("username").unwrap_or("").trim();
             if typed.is_empty() || typed.len() > MAX_EMAIL_BYTES {
                 let notice = Notice::Error("account-recover-name");
-                return ask(visit, StatusCode::OK, "", Some(notice), Some(&interaction));
+                return ask(
+                    browser,
+                    StatusCode::OK,
+                    "",
+                    Some(notice),
+                    Some(&interaction),
+                );
             }
-            send(visit, typed, interaction).await
+            send(browser, typed, interaction).await
         }
-        _ => visit.start_again(),
+        _ => browser.start_again(),
     }
 }
 
-async fn send(visit: BrowserRequest, typed: &str, mut interaction: Interaction) -> Response {
-    match try_send(&visit, typed, &interaction).await {
+async fn send(browser: BrowserRequest, typed: &str, mut interaction: Interaction) -> Response {
+    match try_send(&browser, typed, &interaction).await {
         Ok(()) => {
             // A method's page, from which one comes back to the login page.
             interaction.page = Page::Method;
             interaction.pending = None;
-            let back = interaction.leads_on().then(|| visit.seal(&interaction));
-            let html = signet_pages::recover_sent(&visit.face(), LIFETIME / 60, back.as_deref());
-            visit.page(html)
+            let back = interaction.leads_on().then(|| browser.seal(&interaction));
+            let html = signet_pages::recover_sent(&browser.face(), LIFETIME / 60, back.as_deref());
+            browser.page(html)
         }
-        Err(failure) => refused(visit, failure, |visit, notice| {
-            ask_page(visit, typed, Some(notice), Some(&interaction))
+        Err(failure) => refused(browser, failure, |browser, notice| {
+            ask_page(browser, typed, Some(notice), Some(&interaction))
         }),
     }
 }
 
 /// What was not done, said on the page that it was tried on.
 pub(crate) fn refused(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     failure: Failure,
     html: impl FnOnce(&BrowserRequest, Notice) -> signet_pages::Html,
 ) -> Response {
     match failure {
         Failure::Wrong(text, _) | Failure::Invalid(text) => {
-            let html = html(&visit, Notice::Error(text));
-            visit.page(html)
+            let html = html(&browser, Notice::Error(text));
+            browser.page(html)
         }
-        Failure::Expired(text) => ask(visit, StatusCode::OK, "", Some(Notice::Error(text)), None),
-        Failure::LoginRequired => visit.start_again(),
+        Failure::Expired(text) => ask(browser, StatusCode::OK, "", Some(Notice::Error(text)), None),
+        Failure::LoginRequired => browser.start_again(),
         Failure::Later(status, retry_after, text) => {
-            let html = html(&visit, Notice::Error(text));
-            visit.later(status, retry_after, html)
+            let html = html(&browser, Notice::Error(text));
+            browser.later(status, retry_after, html)
         }
-        Failure::Store(error) => visit.unavailable(&error),
+        Failure::Store(error) => browser.unavailable(&error),
     }
 }
 
 async fn try_send(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     typed: &str,
     interaction: &Interaction,
 ) -> Result<(), Failure> {
-    let context = &visit.context;
+    let context = &browser.context;
     let (realm, now) = (&context.realm, context.now());
     let users = &realm.people.users;
     let user = users.by_login(typed, now).await?;
-    let budgets = Budgets::of(visit, Kind::Mail, user.as_ref(), typed);
-    let standing = budgets.begin(visit).await?;
-    budgets.wrong(visit).await?;
+    let budgets = Budgets::of(browser, Kind::Mail, user.as_ref(), typed);
+    let standing = budgets.begin(browser).await?;
+    budgets.wrong(browser).await?;
     // Whoever was named: it costs the same.
-    let begun = waiting_login::keep(visit, interaction, LIFETIME).await?;
+    let begun = waiting_login::keep(browser, interaction, LIFETIME).await?;
     // Where the account's mails are used up, none is sent, and the answer is the same.
     let user =
         user.filter(|user| Entrance::Recovery.opens(user, now) && standing == Standing::Open);
@@ -214,7 +226,7 @@ async fn try_send(
     };
     let issuer = &context.snapshot.settings.issuer;
     let url = mailed_link::url(realm, PATH, Purpose::Recovery, &link)?;
-    let letter = signet_pages::recovery_link(&visit.face(), issuer, &url, LIFETIME / 60);
+    let letter = signet_pages::recovery_link(&browser.face(), issuer, &url, LIFETIME / 60);
     letters::send(
         context,
         Some(&link.user_id),
@@ -236,23 +248,23 @@ impl Link {
 }
 
 /// The link and its user, if it still works; a record where it does not.
-async fn open(visit: &BrowserRequest, token: &str) -> Result<Option<(Link, User)>, StoreError> {
-    let found = find(visit, token).await?;
+async fn open(browser: &BrowserRequest, token: &str) -> Result<Option<(Link, User)>, StoreError> {
+    let found = find(browser, token).await?;
     if found.is_none() {
-        record_wrong_link(visit);
+        record_wrong_link(browser);
     }
     Ok(found)
 }
 
 /// Whoever sends requests can send such links: they are counted where they say the same.
-fn record_wrong_link(visit: &BrowserRequest) {
-    let event = visit.context.event(Action::RECOVER);
+fn record_wrong_link(browser: &BrowserRequest) {
+    let event = browser.context.event(Action::RECOVER);
     let event = event.refused("invalid_recovery_link");
-    visit.context.realm.audit().record(event);
+    browser.context.realm.audit().record(event);
 }
 
-async fn find(visit: &BrowserRequest, token: &str) -> Result<Option<(Link, User)>, StoreError> {
-    let (realm, now) = (&visit.context.realm, visit.context.now());
+async fn find(browser: &BrowserRequest, token: &str) -> Result<Option<(Link, User)>, StoreError> {
+    let (realm, now) = (&browser.context.realm, browser.context.now());
     let read: Option<Link> = mailed_link::open(realm, Purpose::Recovery, token);
     let Some(link) = read.filter(|link| now < link.ends_at) else {
         return Ok(None);
@@ -263,45 +275,56 @@ async fn find(visit: &BrowserRequest, token: &str) -> Result<Option<(Link, User)
         .map(|user| (link, user)))
 }
 
-async fn reset(visit: BrowserRequest, token: &str, form: &Params) -> Response {
-    let user = match open(&visit, token).await {
+async fn reset(browser: BrowserRequest, token: &str, form: &Params) -> Response {
+    let user = match open(&browser, token).await {
         Ok(Some(found)) => found,
-        Ok(None) => return ask(visit, StatusCode::OK, "", Some(Notice::Error(ENDED)), None),
-        Err(error) => return visit.unavailable(&error),
+        Ok(None) => {
+            return ask(
+                browser,
+                StatusCode::OK,
+                "",
+                Some(Notice::Error(ENDED)),
+                None,
+            );
+        }
+        Err(error) => return browser.unavailable(&error),
     };
-    match try_reset(&visit, &user, form).await {
+    match try_reset(&browser, &user, form).await {
         Ok(()) => {
             let told = SecurityEvent::Recovered;
-            security_mail::send(&visit, &user.1, told).await;
-            waiting_login::after(visit, user.0.begun.as_ref(), Done::Recovered).await
+            security_mail::send(&browser, &user.1, told).await;
+            waiting_login::after(browser, user.0.begun.as_ref(), Done::Recovered).await
         }
-        Err(failure) => refused(visit, failure, |visit, notice| {
-            let (face, shortest) = (visit.face(), shortest(visit, &user.1));
+        Err(failure) => refused(browser, failure, |browser, notice| {
+            let (face, shortest) = (browser.face(), shortest(browser, &user.1));
             signet_pages::reset(&face, token, &user.1.username, shortest, Some(notice))
         }),
     }
 }
 
 async fn try_reset(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     (link, user): &(Link, User),
     form: &Params,
 ) -> Result<(), Failure> {
     let new = form.get("new_password").unwrap_or("");
-    let realm = &visit.context.realm;
+    let realm = &browser.context.realm;
     realm
         .check_new_password(new, PasswordOf::user(user))
         .map_err(|refused| Failure::Invalid(refused.text_id()))?;
-    let users = &visit.context.realm.people.users;
+    let users = &browser.context.realm.people.users;
     let phc = users.hash(Secret::new(new.to_owned())).await?;
-    let event = visit.context.event(Action::RECOVER).subject(&link.user_id);
-    match signet_audit::with_record(event, use_up(visit, link, &phc))
+    let event = browser
+        .context
+        .event(Action::RECOVER)
+        .subject(&link.user_id);
+    match signet_audit::with_record(event, use_up(browser, link, &phc))
         .await
         .0
     {
         Ok(true) => Ok(()),
         Ok(false) => {
-            record_wrong_link(visit);
+            record_wrong_link(browser);
             Err(Failure::Expired(ENDED))
         }
         Err(error) => Err(error.into()),
@@ -310,8 +333,8 @@ async fn try_reset(
 
 /// Sets the password, which uses the link up, and ends everything that was begun with the old one:
 /// one change of the store. Whether the link was unused.
-async fn use_up(visit: &BrowserRequest, link: &Link, phc: &str) -> Result<bool, UserError> {
-    let (realm, now) = (&visit.context.realm, visit.context.now());
+async fn use_up(browser: &BrowserRequest, link: &Link, phc: &str) -> Result<bool, UserError> {
+    let (realm, now) = (&browser.context.realm, browser.context.now());
     let changed = realm.change_user_and_end_everything(
         &link.user_id,
         |user| link.holds(user, now),
@@ -328,7 +351,7 @@ async fn use_up(visit: &BrowserRequest, link: &Link, phc: &str) -> Result<bool, 
 }
 
 /// The shortest new password of somebody.
-fn shortest(visit: &BrowserRequest, user: &User) -> usize {
-    let policy = &visit.context.realm.people.passwords;
+fn shortest(browser: &BrowserRequest, user: &User) -> usize {
+    let policy = &browser.context.realm.people.passwords;
     policy.shortest(user.admin)
 }

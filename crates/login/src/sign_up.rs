@@ -55,52 +55,52 @@ struct Link {
 }
 
 /// Where nobody signs up there is no page that pretends.
-fn not_offered(visit: BrowserRequest) -> Response {
-    visit.error(&OAuthError::new(ErrorCode::NotFound, "error-no-sign-up"))
+fn not_offered(browser: BrowserRequest) -> Response {
+    browser.error(&OAuthError::new(ErrorCode::NotFound, "error-no-sign-up"))
 }
 
 /// GET: asks for the address, or, with a link, for the password.
 pub async fn show(context: Context) -> Response {
-    let (visit, params) = match BrowserRequest::of_query(context).await {
-        Ok(visit) => visit,
+    let (browser, params) = match BrowserRequest::of_query(context).await {
+        Ok(browser) => browser,
         Err(answer) => return answer,
     };
-    if !visit.context.offers_sign_up() {
-        return not_offered(visit);
+    if !browser.context.offers_sign_up() {
+        return not_offered(browser);
     }
     let Some(token) = params.get("token") else {
-        let interaction = visit.interaction(Goal::SignUp);
-        return ask(visit, interaction, "", None);
+        let interaction = browser.interaction(Goal::SignUp);
+        return ask(browser, interaction, "", None);
     };
-    match open(&visit, token).await {
+    match open(&browser, token).await {
         Ok(Some(link)) => {
-            let html = form_page(&visit, token, &link, "", None);
-            visit.page(html)
+            let html = form_page(&browser, token, &link, "", None);
+            browser.page(html)
         }
-        Ok(None) => ended(visit),
-        Err(error) => visit.unavailable(&error),
+        Ok(None) => ended(browser),
+        Err(error) => browser.unavailable(&error),
     }
 }
 
 /// The link does not work any more: another one can be asked for.
-fn ended(visit: BrowserRequest) -> Response {
-    let interaction = visit.interaction(Goal::SignUp);
-    ask(visit, interaction, "", Some(Notice::Error(ENDED)))
+fn ended(browser: BrowserRequest) -> Response {
+    let interaction = browser.interaction(Goal::SignUp);
+    ask(browser, interaction, "", Some(Notice::Error(ENDED)))
 }
 
 /// Asks for the address. `interaction`: what it leads on to.
 pub fn ask(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     interaction: Interaction,
     typed: &str,
     notice: Option<Notice>,
 ) -> Response {
-    let html = ask_page(&visit, &interaction, typed, notice);
-    visit.page_with(StatusCode::OK, html)
+    let html = ask_page(&browser, &interaction, typed, notice);
+    browser.page_with(StatusCode::OK, html)
 }
 
 fn ask_page(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     interaction: &Interaction,
     typed: &str,
     notice: Option<Notice>,
@@ -112,14 +112,14 @@ fn ask_page(
     };
     let request = interaction.request();
     let client = request.and_then(|request| {
-        let clients = &visit.context.snapshot.registry.clients;
+        let clients = &browser.context.snapshot.registry.clients;
         clients.get(request.client_id())
     });
     signet_pages::sign_up(
-        &visit.face(),
+        &browser.face(),
         &signet_pages::SignUpPage {
-            interaction: &visit.seal(&asking),
-            back: back(visit, interaction).as_deref(),
+            interaction: &browser.seal(&asking),
+            back: back(browser, interaction).as_deref(),
             client_name: client.map(|c| c.client_name.as_deref().unwrap_or(&c.client_id)),
             email: typed,
             can_cancel: request.is_some(),
@@ -130,13 +130,13 @@ fn ask_page(
 
 /// What goes on to the login page: the sealed state of a login that leads on. It is a method's
 /// page, from which one comes back to the login page.
-fn back(visit: &BrowserRequest, interaction: &Interaction) -> Option<String> {
+fn back(browser: &BrowserRequest, interaction: &Interaction) -> Option<String> {
     let waiting = Interaction {
         page: Page::Method,
         pending: None,
         ..interaction.clone()
     };
-    interaction.leads_on().then(|| visit.seal(&waiting))
+    interaction.leads_on().then(|| browser.seal(&waiting))
 }
 
 /// POST: the address, or the password.
@@ -145,72 +145,72 @@ pub async fn submit(mut context: Context) -> Response {
         Ok(form) => form,
         Err(error) => return error_page(&mut context, &error.into()),
     };
-    let visit = match BrowserRequest::begin(context).await {
-        Ok(visit) => visit,
+    let browser = match BrowserRequest::begin(context).await {
+        Ok(browser) => browser,
         Err(response) => return response,
     };
-    if !visit.context.offers_sign_up() {
-        return not_offered(visit);
+    if !browser.context.offers_sign_up() {
+        return not_offered(browser);
     }
     if let Some(token) = form.get("token") {
-        return accept(visit, token, &form).await;
+        return accept(browser, token, &form).await;
     }
-    match visit.open(&form) {
+    match browser.open(&form) {
         // From the login page.
-        Some(interaction) if interaction.page == Page::Login => ask(visit, interaction, "", None),
+        Some(interaction) if interaction.page == Page::Login => ask(browser, interaction, "", None),
         Some(interaction) if interaction.page == Page::SignUp => {
             let typed = form.get("email").unwrap_or("").trim().to_owned();
-            send(visit, &typed, interaction).await
+            send(browser, &typed, interaction).await
         }
-        _ => visit.start_again(),
+        _ => browser.start_again(),
     }
 }
 
-async fn send(visit: BrowserRequest, typed: &str, interaction: Interaction) -> Response {
-    let admits = |email: &str| visit.context.snapshot.settings.sign_up.admits(email);
+async fn send(browser: BrowserRequest, typed: &str, interaction: Interaction) -> Response {
+    let admits = |email: &str| browser.context.snapshot.settings.sign_up.admits(email);
     // In its one spelling from here on: what is looked up, mailed and kept is what was admitted.
     let wrong = match folded_email(typed) {
         Err(_) => "sign-up-address-wrong",
         // Of the domain alone, whoever has an account.
         Ok(email) if !admits(&email) => "sign-up-domain",
-        Ok(email) => return mail(visit, &email, interaction).await,
+        Ok(email) => return mail(browser, &email, interaction).await,
     };
-    ask(visit, interaction, typed, Some(Notice::Error(wrong)))
+    ask(browser, interaction, typed, Some(Notice::Error(wrong)))
 }
 
 /// Sends the link to an address in its one spelling.
-async fn mail(visit: BrowserRequest, email: &str, interaction: Interaction) -> Response {
-    match try_send(&visit, email, &interaction).await {
+async fn mail(browser: BrowserRequest, email: &str, interaction: Interaction) -> Response {
+    match try_send(&browser, email, &interaction).await {
         Ok(()) => {
-            let back = back(&visit, &interaction);
-            let html = signet_pages::sign_up_sent(&visit.face(), LIFETIME / 60, back.as_deref());
-            visit.page(html)
+            let back = back(&browser, &interaction);
+            let html = signet_pages::sign_up_sent(&browser.face(), LIFETIME / 60, back.as_deref());
+            browser.page(html)
         }
-        Err(failure) => refused(visit, failure, |visit, notice| {
-            ask_page(visit, &interaction, email, Some(notice))
+        Err(failure) => refused(browser, failure, |browser, notice| {
+            ask_page(browser, &interaction, email, Some(notice))
         }),
     }
 }
 
 async fn try_send(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     typed: &str,
     interaction: &Interaction,
 ) -> Result<(), Failure> {
-    let context = &visit.context;
+    let context = &browser.context;
     let (realm, now) = (&context.realm, context.now());
     let user = realm.people.users.by_login(typed, now).await?;
-    let budgets = Budgets::of(visit, Kind::Mail, user.as_ref(), typed);
-    let standing = budgets.begin(visit).await?;
-    budgets.wrong(visit).await?;
+    let budgets = Budgets::of(browser, Kind::Mail, user.as_ref(), typed);
+    let standing = budgets.begin(browser).await?;
+    budgets.wrong(browser).await?;
     // Whoever was named: it costs the same.
-    let begun = waiting_login::keep(visit, interaction, LIFETIME).await?;
+    let begun = waiting_login::keep(browser, interaction, LIFETIME).await?;
     if standing != Standing::Open {
         // The address's mails are used up: none is sent, and the answer is the same.
         return Ok(());
     }
     let issuer = &context.snapshot.settings.issuer;
-    let face = visit.face();
+    let face = browser.face();
     if let Some(user) = user {
         if let Some(email) = user
             .email
@@ -235,27 +235,33 @@ async fn try_send(
 }
 
 /// The link, if it still works; a record where it does not.
-async fn open(visit: &BrowserRequest, token: &str) -> Result<Option<Link>, StoreError> {
-    let found = find(visit, token).await?;
+async fn open(browser: &BrowserRequest, token: &str) -> Result<Option<Link>, StoreError> {
+    let found = find(browser, token).await?;
     if found.is_none() {
-        record_wrong_link(visit);
+        record_wrong_link(browser);
     }
     Ok(found)
 }
 
 /// Whoever sends requests can send such links: they are counted where they say the same.
-fn record_wrong_link(visit: &BrowserRequest) {
-    let event = visit.context.event(Action::SIGN_UP);
+fn record_wrong_link(browser: &BrowserRequest) {
+    let event = browser.context.event(Action::SIGN_UP);
     let event = event.refused("invalid_sign_up_link");
-    visit.context.realm.audit().record(event);
+    browser.context.realm.audit().record(event);
 }
 
-async fn find(visit: &BrowserRequest, token: &str) -> Result<Option<Link>, StoreError> {
-    let (realm, now) = (&visit.context.realm, visit.context.now());
+async fn find(browser: &BrowserRequest, token: &str) -> Result<Option<Link>, StoreError> {
+    let (realm, now) = (&browser.context.realm, browser.context.now());
     let read: Option<Link> = mailed_link::open(realm, PURPOSE, token);
     // The lists may have changed since it was sent.
     let admits = |link: &Link| {
-        now < link.ends_at && visit.context.snapshot.settings.sign_up.admits(&link.email)
+        now < link.ends_at
+            && browser
+                .context
+                .snapshot
+                .settings
+                .sign_up
+                .admits(&link.email)
     };
     let Some(link) = read.filter(admits) else {
         return Ok(None);
@@ -266,45 +272,45 @@ async fn find(visit: &BrowserRequest, token: &str) -> Result<Option<Link>, Store
 }
 
 fn form_page(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     token: &str,
     link: &Link,
     name: &str,
     notice: Option<Notice>,
 ) -> signet_pages::Html {
-    let settings = &visit.context.snapshot.settings.sign_up;
+    let settings = &browser.context.snapshot.settings.sign_up;
     signet_pages::new_account(
-        &visit.face(),
+        &browser.face(),
         &signet_pages::NewAccountPage {
             action: "sign-up",
             token,
             login: &link.email,
             name: Some(name),
-            shortest: visit.context.realm.people.passwords.shortest(false),
+            shortest: browser.context.realm.people.passwords.shortest(false),
             terms: settings.terms.as_ref().map(|terms| &*terms.url),
             notice,
         },
     )
 }
 
-async fn accept(visit: BrowserRequest, token: &str, form: &Params) -> Response {
-    let link = match open(&visit, token).await {
+async fn accept(browser: BrowserRequest, token: &str, form: &Params) -> Response {
+    let link = match open(&browser, token).await {
         Ok(Some(found)) => found,
-        Ok(None) => return ended(visit),
-        Err(error) => return visit.unavailable(&error),
+        Ok(None) => return ended(browser),
+        Err(error) => return browser.unavailable(&error),
     };
-    match try_accept(&visit, &link, form).await {
-        Ok(()) => waiting_login::after(visit, link.begun.as_ref(), Done::SignedUp).await,
-        Err(Failure::Expired(_)) => ended(visit),
-        Err(failure) => refused(visit, failure, |visit, notice| {
+    match try_accept(&browser, &link, form).await {
+        Ok(()) => waiting_login::after(browser, link.begun.as_ref(), Done::SignedUp).await,
+        Err(Failure::Expired(_)) => ended(browser),
+        Err(failure) => refused(browser, failure, |browser, notice| {
             let name = form.get("name").unwrap_or("");
-            form_page(visit, token, &link, name, Some(notice))
+            form_page(browser, token, &link, name, Some(notice))
         }),
     }
 }
 
-async fn try_accept(visit: &BrowserRequest, link: &Link, form: &Params) -> Result<(), Failure> {
-    let realm = &visit.context.realm;
+async fn try_accept(browser: &BrowserRequest, link: &Link, form: &Params) -> Result<(), Failure> {
+    let realm = &browser.context.realm;
     let name = form.get("name").unwrap_or("").trim();
     // Administrators read it. The joiners stand within names of several alphabets.
     let is_seen = |c| is_seen(c) || matches!(c, '\u{200c}' | '\u{200d}');
@@ -315,7 +321,7 @@ async fn try_accept(visit: &BrowserRequest, link: &Link, form: &Params) -> Resul
         name: (!name.is_empty()).then(|| name.to_owned()),
         ..Profile::default()
     };
-    let terms = accepted_terms(visit, form)?;
+    let terms = accepted_terms(browser, form)?;
     let password = form.get("new_password").unwrap_or("");
     let of = PasswordOf::new(&link.email, Some(&link.email), &profile, false);
     realm
@@ -331,9 +337,9 @@ async fn try_accept(visit: &BrowserRequest, link: &Link, form: &Params) -> Resul
         profile,
         ..NewUser::default()
     };
-    let event = visit.context.event(Action::SIGN_UP);
+    let event = browser.context.event(Action::SIGN_UP);
     let event = event.operation("account");
-    match realm.audit().act(event, create(visit, new), code).await {
+    match realm.audit().act(event, create(browser, new), code).await {
         Ok(user) => {
             tracing::info!(target: "signet::login", user = %user.id, "created an account by sign-up");
             Ok(())
@@ -355,9 +361,9 @@ fn code(error: &UserError) -> &'static str {
 
 /// The account, by a user name that is made of what stands before the `@`. The person logs in by
 /// the address.
-async fn create(visit: &BrowserRequest, new: NewUser) -> Result<User, UserError> {
-    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
-    let snapshot = &visit.context.snapshot;
+async fn create(browser: &BrowserRequest, new: NewUser) -> Result<User, UserError> {
+    let (users, now) = (&browser.context.realm.people.users, browser.context.now());
+    let snapshot = &browser.context.snapshot;
     let local = new
         .email
         .as_deref()

@@ -41,8 +41,11 @@ pub(crate) fn newcomer<'a>(
 }
 
 /// The passkeys of an account.
-pub(crate) async fn list(visit: &BrowserRequest, user: &User) -> Result<Vec<Passkey>, StoreError> {
-    list_of(&visit.context, user).await
+pub(crate) async fn list(
+    browser: &BrowserRequest,
+    user: &User,
+) -> Result<Vec<Passkey>, StoreError> {
+    list_of(&browser.context, user).await
 }
 
 async fn list_of(context: &Context, user: &User) -> Result<Vec<Passkey>, StoreError> {
@@ -75,21 +78,21 @@ pub(crate) async fn has_security_key(context: &Context, user: &User) -> Result<b
 /// # Errors
 /// [`Failure::Invalid`] and [`Failure::Expired`] for what can be tried again; the store's.
 pub(crate) async fn add(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     fresh: &Fresh<'_>,
     challenge: &Challenge,
     ends_at: u64,
     form: &Params,
 ) -> Result<User, Failure> {
     let user = fresh.user();
-    let (realm, now) = (&visit.context.realm, visit.context.now());
-    let settings = &visit.context.snapshot.settings;
+    let (realm, now) = (&browser.context.realm, browser.context.now());
+    let settings = &browser.context.snapshot.settings;
     let party = relying_party(settings).ok_or(Failure::Invalid(REFUSED))?;
     let must = passkeys::must_verify(settings);
     let made = Registration::parse(form.get("passkey").unwrap_or(""))
         .and_then(|answer| register(&party, challenge.as_bytes(), must, &answer));
     let made = made.map_err(|error| {
-        let request_id = &visit.context.request_id;
+        let request_id = &browser.context.request_id;
         tracing::info!(target: "signet::login", %error, %request_id, "refused a new passkey");
         Failure::Invalid(REFUSED)
     })?;
@@ -121,7 +124,7 @@ pub(crate) async fn add(
     if let Some(session) = fresh.session() {
         session::note_factor(&*realm.store, settings, &session.id, now).await?;
     }
-    security_mail::send(visit, &added, SecurityEvent::PasskeyAdded).await;
+    security_mail::send(browser, &added, SecurityEvent::PasskeyAdded).await;
     Ok(added)
 }
 

@@ -92,23 +92,23 @@ fn key(id: &WaitingId) -> Key {
 /// callers like this one have used up what is kept for them; then the link leads to the account
 /// page.
 pub(crate) async fn keep(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     interaction: &Interaction,
     lifetime: u64,
 ) -> Result<Option<WaitingId>, StoreError> {
     if !interaction.leads_on() {
         return Ok(None);
     }
-    let (store, now) = (&visit.context.realm.store, visit.context.now());
+    let (store, now) = (&browser.context.realm.store, browser.context.now());
     let (id, ends_at) = (signet_crypto::random::bytes(), now + lifetime);
     let waiting = Interaction {
         page: Page::Login,
         ends_at: interaction.ends_at.max(ends_at),
         ..interaction.clone()
     };
-    let value = visit.seal(&waiting).into_bytes();
-    let budgets = &visit.context.realm.budgets;
-    let spent = budgets.spend_many(Act::Waiting, visit.caller(), value.len(), now);
+    let value = browser.seal(&waiting).into_bytes();
+    let budgets = &browser.context.realm.budgets;
+    let spent = budgets.spend_many(Act::Waiting, browser.caller(), value.len(), now);
     if spent.is_err() {
         return Ok(None);
     }
@@ -121,13 +121,13 @@ pub(crate) async fn keep(
     Ok(Some(id))
 }
 
-async fn find(visit: &BrowserRequest, id: &WaitingId) -> Result<Waiting, StoreError> {
-    let (store, now) = (&visit.context.realm.store, visit.context.now());
+async fn find(browser: &BrowserRequest, id: &WaitingId) -> Result<Waiting, StoreError> {
+    let (store, now) = (&browser.context.realm.store, browser.context.now());
     let Some(row) = store.get(&key(id), now).await? else {
         return Ok(Waiting::Gone);
     };
     let sealed = String::from_utf8(row.value).ok();
-    let opened = sealed.and_then(|sealed| visit.open_sealed(&sealed));
+    let opened = sealed.and_then(|sealed| browser.open_sealed(&sealed));
     Ok(opened.map_or(Waiting::Elsewhere, |interaction| {
         Waiting::Here(Box::new(interaction))
     }))
@@ -143,28 +143,28 @@ pub(crate) fn said(query: &str) -> Option<&'static str> {
 }
 
 /// GET `/interaction?recovered=ID`, `/interaction?signed_up=ID`: the login goes on.
-pub async fn go_on(visit: BrowserRequest, id: &str, done: Done) -> Response {
+pub async fn go_on(browser: BrowserRequest, id: &str, done: Done) -> Response {
     let id = base64url::decode(id.as_bytes()).ok();
     let id = id.and_then(|id| WaitingId::try_from(id).ok());
     let found = match id {
-        Some(id) => find(&visit, &id).await,
+        Some(id) => find(&browser, &id).await,
         None => Ok(Waiting::Gone),
     };
     match found {
         Ok(Waiting::Here(interaction)) => {
             let notice = Notice::Done(done.said());
-            journey::show(visit, *interaction, Some(notice))
+            journey::show(browser, *interaction, Some(notice))
         }
-        Ok(Waiting::Elsewhere | Waiting::Gone) => visit.start_again(),
-        Err(error) => visit.unavailable(&error),
+        Ok(Waiting::Elsewhere | Waiting::Gone) => browser.start_again(),
+        Err(error) => browser.unavailable(&error),
     }
 }
 
 /// After what was done by the link: the login page follows, for whoever has the mail shows that
 /// they know the new password, too.
-pub(crate) async fn after(visit: BrowserRequest, id: Option<&WaitingId>, done: Done) -> Response {
+pub(crate) async fn after(browser: BrowserRequest, id: Option<&WaitingId>, done: Done) -> Response {
     let found = match id {
-        Some(id) => find(&visit, id).await.map(|found| (Some(id), found)),
+        Some(id) => find(&browser, id).await.map(|found| (Some(id), found)),
         None => Ok((None, Waiting::Gone)),
     };
     let path = match found {
@@ -174,8 +174,8 @@ pub(crate) async fn after(visit: BrowserRequest, id: Option<&WaitingId>, done: D
         }
         Ok((_, Waiting::Elsewhere)) => format!("/account?{}", done.query(true)),
         Ok((_, Waiting::Here(_) | Waiting::Gone)) => format!("/account?{}", done.query(false)),
-        Err(error) => return visit.unavailable(&error),
+        Err(error) => return browser.unavailable(&error),
     };
-    let url = visit.url(&path);
-    visit.redirect(&url)
+    let url = browser.url(&path);
+    browser.redirect(&url)
 }

@@ -132,10 +132,10 @@ pub fn decide_begun(
     // A12).
     let first = begun
         .authenticated
-        .once
+        .single_use
         .into_iter()
-        .chain(possession.map(|possession| possession.once));
-    decision.once.splice(0..0, first);
+        .chain(possession.map(|possession| possession.single_use));
+    decision.single_use.splice(0..0, first);
     Ok(decision)
 }
 
@@ -165,10 +165,10 @@ pub fn decide_upstream_begun(
         row: None,
         chain: None,
     })?;
-    let possession = possession.map(|possession| possession.once);
-    exchange.once = begun
+    let possession = possession.map(|possession| possession.single_use);
+    exchange.single_use = begun
         .authenticated
-        .once
+        .single_use
         .into_iter()
         .chain(possession)
         .collect();

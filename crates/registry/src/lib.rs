@@ -6,7 +6,7 @@
 //! - [`load`]: what the store has of them; [`census`]: how many.
 //! - [`delta`]: a change of any of it.
 //! - [`fields`]: a record as a state that merges; [`merged`]: what was heard of each.
-//! - [`scribe`]: what a change notes for other nodes; [`changelog`]: where they read it.
+//! - [`change_writer`]: what a change notes for other nodes; [`changelog`]: where they read it.
 //! - [`rules`], [`claim_tables`]: access rules and tables of claims as they are written.
 //! - [`keys`]: the signing keys' life, and what signs and verifies with them.
 //!
@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 pub mod census;
+pub mod change_writer;
 pub mod changelog;
 pub mod claim_tables;
 pub mod delta;
@@ -25,4 +26,3 @@ pub mod load;
 pub mod merged;
 mod record_kind;
 pub mod rules;
-pub mod scribe;

@@ -44,7 +44,7 @@ pub struct Arrived {
 pub struct BrowserRequest {
     /// The request.
     pub context: Context,
-    browser: Browser,
+    cookie: Browser,
     present: Option<LoggedIn>,
     /// A session of this browser that is no longer in force; a login replaces it.
     stale: Option<Found>,
@@ -62,9 +62,9 @@ pub struct BrowserRequest {
 impl BrowserRequest {
     /// Finds out who is there. A failing store is an answer (503), never "nobody".
     pub async fn begin(context: Context) -> Result<BrowserRequest, Response> {
-        let browser = Browser::of(&context);
-        let mut visit = BrowserRequest {
-            browser,
+        let cookie = Browser::of(&context);
+        let mut browser = BrowserRequest {
+            cookie,
             present: None,
             stale: None,
             device: None,
@@ -74,12 +74,12 @@ impl BrowserRequest {
             arrived: None,
             context,
         };
-        if let Some(language) = asked_in_query(&visit.context) {
-            let _ = visit.asked.set(language);
+        if let Some(language) = asked_in_query(&browser.context) {
+            let _ = browser.asked.set(language);
         }
-        match visit.find().await {
-            Ok(()) => Ok(visit),
-            Err(error) => Err(visit.unavailable(&error)),
+        match browser.find().await {
+            Ok(()) => Ok(browser),
+            Err(error) => Err(browser.unavailable(&error)),
         }
     }
 
@@ -92,10 +92,10 @@ impl BrowserRequest {
             Ok(form) => form,
             Err(error) => return Err(error_page(&mut context, &error.into())),
         };
-        let visit = BrowserRequest::begin(context).await?;
-        match visit.open(&form) {
-            Some(interaction) => Ok((visit, form, interaction)),
-            None => Err(visit.start_again()),
+        let browser = BrowserRequest::begin(context).await?;
+        match browser.open(&form) {
+            Some(interaction) => Ok((browser, form, interaction)),
+            None => Err(browser.start_again()),
         }
     }
 
@@ -313,7 +313,7 @@ impl BrowserRequest {
     /// Seals an interaction for this browser.
     pub fn seal(&self, interaction: &Interaction) -> String {
         let language = self.asked.get().map(|language| language.tag());
-        interaction.seal(&self.context.realm.keyring(), &self.browser.id, language)
+        interaction.seal(&self.context.realm.keyring(), &self.cookie.id, language)
     }
 
     /// A new interaction's lifetime and beginning.
@@ -324,12 +324,12 @@ impl BrowserRequest {
 
     /// The interaction of a form; None if it is not this browser's, or has expired.
     pub fn open(&self, form: &Params) -> Option<Interaction> {
-        if self.browser.new {
+        if self.cookie.new {
             return None;
         }
         let text = form.get("interaction")?;
         let keyring = self.context.realm.keyring();
-        let opened = Interaction::open(text, &keyring, &self.browser.id, self.context.now())?;
+        let opened = Interaction::open(text, &keyring, &self.cookie.id, self.context.now())?;
         if let Some(request) = opened.request() {
             self.context.note_client(request.client_id());
         }
@@ -341,11 +341,11 @@ impl BrowserRequest {
 
     /// As [`BrowserRequest::open`], of a text that was kept elsewhere than in a form.
     pub fn open_sealed(&self, text: &str) -> Option<Interaction> {
-        if self.browser.new {
+        if self.cookie.new {
             return None;
         }
         let keyring = self.context.realm.keyring();
-        let opened = Interaction::open(text, &keyring, &self.browser.id, self.context.now())?;
+        let opened = Interaction::open(text, &keyring, &self.cookie.id, self.context.now())?;
         if let Some(request) = opened.request() {
             self.context.note_client(request.client_id());
         }
@@ -354,7 +354,7 @@ impl BrowserRequest {
 
     /// What interactions are bound to.
     pub fn browser_id(&self) -> &[u8; 16] {
-        &self.browser.id
+        &self.cookie.id
     }
 
     /// A page of this server, by its path.
@@ -364,7 +364,7 @@ impl BrowserRequest {
 
     /// Adds the cookies.
     pub fn finish(self, mut response: Response) -> Response {
-        self.browser.keep(&self.context.realm, &mut response);
+        self.cookie.keep(&self.context.realm, &mut response);
         let row = self.present.as_ref().map(|present| &present.found.row);
         cookie::keep_state(&self.context, row, &mut response);
         for cookie in self.cookies {
@@ -407,7 +407,7 @@ impl BrowserRequest {
     pub fn start_again(self) -> Response {
         // A browser that keeps cookies sends the one that came with the page of the form. Of one
         // that sends no form (a bookmark), nobody knows whether it was ever given any.
-        let text = match self.browser.new && self.context.method == Method::POST {
+        let text = match self.cookie.new && self.context.method == Method::POST {
             true => "error-cookies",
             false => "error-expired",
         };

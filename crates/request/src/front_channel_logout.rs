@@ -24,13 +24,13 @@ const LOOKED_AT: usize = 256;
 ///
 /// # Errors
 /// The store's.
-pub async fn frames(visit: &BrowserRequest) -> Result<Vec<LogoutFrame>, StoreError> {
-    let Some(present) = visit.present() else {
+pub async fn frames(browser: &BrowserRequest) -> Result<Vec<LogoutFrame>, StoreError> {
+    let Some(present) = browser.present() else {
         return Ok(Vec::new());
     };
-    let (sid, snapshot) = (&present.found.row.sid, &visit.context.snapshot);
-    let store = &*visit.context.realm.store;
-    let now = visit.context.now();
+    let (sid, snapshot) = (&present.found.row.sid, &browser.context.snapshot);
+    let store = &*browser.context.realm.store;
+    let now = browser.context.now();
     let ids = logout_notice::clients(store, sid, LOOKED_AT, now).await?;
     let issuer = &*snapshot.settings.issuer;
     let frames = ids.iter().filter_map(|id| {

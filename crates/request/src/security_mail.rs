@@ -164,21 +164,21 @@ impl SecurityEvent {
 }
 
 /// Tells the person, in the language of the visit in which they did it.
-pub async fn send(visit: &BrowserRequest, user: &User, event: SecurityEvent) {
-    let context = &visit.context;
-    let browser = browser_name(context.header(USER_AGENT).unwrap_or(""));
+pub async fn send(browser: &BrowserRequest, user: &User, event: SecurityEvent) {
+    let context = &browser.context;
+    let device = browser_name(context.header(USER_AGENT).unwrap_or(""));
     let address = context.peer.to_string();
-    let from = Some((&*browser, &*address));
-    let t = visit.face();
+    let from = Some((&*device, &*address));
+    let t = browser.face();
     tell(&context.realm, user, event, &t, from, context.now_ms).await;
 }
 
 /// Tells the person of a login from a browser that is not known for the account; of their first
 /// ever, or of one while no other session is there, they know themselves.
-pub async fn tell_of_new_device(visit: &BrowserRequest, user: &User) {
-    let (store, now) = (&*visit.context.realm.store, visit.context.now());
+pub async fn tell_of_new_device(browser: &BrowserRequest, user: &User) {
+    let (store, now) = (&*browser.context.realm.store, browser.context.now());
     match session::list(store, &user.id, now).await {
-        Ok(sessions) if sessions.len() > 1 => send(visit, user, SecurityEvent::NewDevice).await,
+        Ok(sessions) if sessions.len() > 1 => send(browser, user, SecurityEvent::NewDevice).await,
         Ok(_) => {}
         Err(error) => tracing::error!(%error, "failed to notify a person of a new browser"),
     }

@@ -18,9 +18,9 @@ use signet_realm::nodes::SingleNode;
 use signet_realm::outbound::OutboundOptions;
 use signet_realm::state::{Host, HostParts, Partition, Parts, Policy, Realm, RealmId, Replica};
 use signet_realm::user_services::UserServiceOptions;
+use signet_registry::change_writer::ChangeWriter;
 use signet_registry::delta::Configuration;
 use signet_registry::keys::{self, KeyKind, Moment, SigningKeys};
-use signet_registry::scribe::Scribe;
 use signet_request::http::Router;
 use signet_request::http::service::Service;
 use signet_store::{NodeId, RevocationIndex, SqliteStore, Store, sqlite};
@@ -92,11 +92,11 @@ async fn realm(
     command_line::add(&mut stored).map_err(|error| error.description.to_owned())?;
     let revocations = RevocationIndex::load(partition.store().clone(), now).await?;
     let tell = Alone::new(NodeId::default(), process.clock.clone());
-    let scribe = Scribe::new(partition.id().clone(), Arc::new(tell));
+    let change_writer = ChangeWriter::new(partition.id().clone(), Arc::new(tell));
     let longest_token = keys::longest_token(&settings, &stored);
     let (signing_keys, published) = SigningKeys::load(
         partition.store().clone(),
-        scribe.clone(),
+        change_writer.clone(),
         partition.keyring().clone(),
         KeyKind::all(&settings),
         keys::Policy::default(),
@@ -109,7 +109,7 @@ async fn realm(
     };
     let parts = Parts {
         partition,
-        scribe,
+        change_writer,
         replica: Replica::new(configuration, stored, published)?,
         revocations,
         signing_keys,

@@ -805,7 +805,7 @@ fn a_new_sealing_key_leaves_what_people_and_clients_hold_in_force() {
     assert_eq!(operator.post(target, &json!({}), 200)["sealing_keys"], 2);
     let loaded = keys::SigningKeys::load(
         server.realm.store.clone(),
-        server.realm.scribe.clone(),
+        server.realm.change_writer.clone(),
         Arc::clone(&server.realm.keyring()),
         vec![Algorithm::Es256, Algorithm::EdDsa],
         keys::Policy::default(),

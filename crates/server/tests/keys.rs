@@ -1,5 +1,5 @@
 //! The life of the signing keys, with a moved clock.
-use crate::common::scribe;
+use crate::common::change_writer;
 use signet_crypto::{
     Algorithm,
     seal::{Keyring, SealingKey},
@@ -76,10 +76,16 @@ struct Issuer {
 
 impl Issuer {
     async fn start(store: Arc<dyn Store>, ring: Arc<Keyring>, now: u64) -> Issuer {
-        let (keys, published) =
-            SigningKeys::load(store, scribe(), ring.clone(), kinds(), POLICY, at(now))
-                .await
-                .expect("loads");
+        let (keys, published) = SigningKeys::load(
+            store,
+            change_writer(),
+            ring.clone(),
+            kinds(),
+            POLICY,
+            at(now),
+        )
+        .await
+        .expect("loads");
         Issuer {
             keys,
             ring,
@@ -300,7 +306,8 @@ async fn the_keys_outlive_a_restart_and_the_private_halves_rest_sealed() {
 async fn other_sealing_keys_do_not_start_the_server() {
     let store = Arc::new(MemoryStore::new());
     Issuer::start(store.clone(), ring(), 1_000).await;
-    let loaded = SigningKeys::load(store, scribe(), ring(), kinds(), POLICY, at(1_000)).await;
+    let loaded =
+        SigningKeys::load(store, change_writer(), ring(), kinds(), POLICY, at(1_000)).await;
     assert!(matches!(loaded, Err(KeysError::Sealed)));
 }
 
@@ -330,10 +337,16 @@ async fn an_algorithm_that_left_the_settings_still_verifies_and_then_goes() {
     issuer.tick(1_000).await;
     let kid = issuer.kid(Algorithm::EdDsa);
     let left = vec![KeyKind::Jose(Algorithm::Es256)];
-    let (keys, published) =
-        SigningKeys::load(store, scribe(), ring.clone(), left, POLICY, at(2_000))
-            .await
-            .expect("loads");
+    let (keys, published) = SigningKeys::load(
+        store,
+        change_writer(),
+        ring.clone(),
+        left,
+        POLICY,
+        at(2_000),
+    )
+    .await
+    .expect("loads");
     let memory = Memory::new(published);
     let set = memory.set();
     assert!(set.signer(Algorithm::EdDsa).is_none());
@@ -380,7 +393,7 @@ async fn keys_of_compact_tokens_have_the_same_life_and_a_symmetric_one_is_publis
         let ring = ring();
         let load = SigningKeys::load(
             store.clone(),
-            scribe(),
+            change_writer(),
             ring.clone(),
             kinds,
             POLICY,
@@ -414,7 +427,7 @@ async fn keys_of_compact_tokens_have_the_same_life_and_a_symmetric_one_is_publis
         // A restart changes nothing, and the private halves rest sealed.
         let again = SigningKeys::load(
             store.clone(),
-            scribe(),
+            change_writer(),
             ring.clone(),
             kinds,
             POLICY,

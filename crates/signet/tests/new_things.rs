@@ -92,7 +92,11 @@ const EXAMPLES: &[Example] = &[
     },
     Example {
         row: "a kind of record that every node has in memory",
-        names: &["RecordKind::Provider", "provider::ROW", "providers::Providers"],
+        names: &[
+            "RecordKind::Provider",
+            "provider::ROW",
+            "providers::Providers",
+        ],
         // Another node may have written it a moment ago.
         users: &["admin/operations/providers.rs"],
     },

@@ -16,8 +16,8 @@ use signet_merge::{
 };
 use signet_oauth::id::GrantId;
 use signet_registry::{
+    change_writer::ChangeWriter,
     changelog::{Look, Reader},
-    scribe::Scribe,
 };
 use signet_store::{Key, RealmId, RevocationIndex, Revoked, Store, StoreError, Subject, Table};
 use std::{
@@ -152,8 +152,8 @@ impl Revocations {
             group,
             hlc: Hlc::new(name(node)),
         });
-        let scribe = Scribe::new(RealmId::default_realm(), mouth);
-        scribe.share();
+        let change_writer = ChangeWriter::new(RealmId::default_realm(), mouth);
+        change_writer.share();
         let mut reader = Reader::default();
         let index = loop {
             let now = self.world.wild_unix(node);
@@ -167,7 +167,7 @@ impl Revocations {
                 Err(error) => panic!("{error}"),
             }
         };
-        index.announce_by(scribe.clone());
+        index.announce_by(change_writer.clone());
         let memory = Memory {
             group,
             index: index.clone(),
@@ -176,7 +176,7 @@ impl Revocations {
         loop {
             clock.sleep_us(LOOK_US).await;
             let now = self.world.wild_unix(node);
-            match reader.look(&*store, "", scribe.log(), now).await {
+            match reader.look(&*store, "", change_writer.log(), now).await {
                 Ok(Look::Lines(lines)) => {
                     for (_, entries) in lines {
                         apply(&index, &entries);

@@ -118,17 +118,22 @@ pub(crate) fn person(
 /// # Errors
 /// As [`Admin::of_request`], but for scopes.
 pub(crate) async fn token_of(context: &Context) -> Result<Arc<VerifiedAccessToken>, Problem> {
-    let (facts, once) = check_token(context)?;
-    if let Some(once) = once {
+    let (facts, single_use) = check_token(context)?;
+    if let Some(single_use) = single_use {
         // RFC 9449 section 11.1: a proof is used once.
-        single_use::commit(&*context.realm.store, &[once], Vec::new(), context.now())
-            .await
-            .map_err(|error| match error {
-                single_use::SingleUseError::Refused(_) => {
-                    unauthorized("the DPoP proof was used before")
-                }
-                single_use::SingleUseError::Store(error) => error.into(),
-            })?;
+        single_use::commit(
+            &*context.realm.store,
+            &[single_use],
+            Vec::new(),
+            context.now(),
+        )
+        .await
+        .map_err(|error| match error {
+            single_use::SingleUseError::Refused(_) => {
+                unauthorized("the DPoP proof was used before")
+            }
+            single_use::SingleUseError::Store(error) => error.into(),
+        })?;
     }
     let settings = &context.snapshot.settings;
     let audience = settings
@@ -185,6 +190,6 @@ fn check_token(
         htm: context.method.as_str(),
         htu: &htu,
     };
-    let once = check_presentation(&rules, scheme, &request, token, &facts)?;
-    Ok((facts, once))
+    let single_use = check_presentation(&rules, scheme, &request, token, &facts)?;
+    Ok((facts, single_use))
 }

@@ -41,15 +41,15 @@ pub(super) fn challenge() -> String {
 
 /// What the page shows; none where agents are not offered.
 pub(super) async fn view(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     user_id: &str,
     challenge: &str,
 ) -> Result<Option<AgentsView>, StoreError> {
-    let settings = &visit.context.snapshot.settings;
+    let settings = &browser.context.snapshot.settings;
     if !settings.agents.enabled {
         return Ok(None);
     }
-    let (store, now) = (&*visit.context.realm.store, visit.context.now());
+    let (store, now) = (&*browser.context.realm.store, browser.context.now());
     let mut identities = Vec::new();
     for id in binding::list(store, user_id, now).await? {
         let agent = registry::get(store, id, now).await?;
@@ -132,30 +132,30 @@ fn refusal(reason: Refusal) -> Failure {
 
 /// The form that binds an identity, or renews the document of one that is bound.
 pub(super) async fn bind(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     present: &LoggedIn,
     form: &Params,
     interaction: &Interaction,
 ) -> Response {
     // Whoever finds an open browser must not be able to act for its person from elsewhere.
-    let Some(fresh) = freshness::of(&visit.context, present) else {
-        return factors::ask_fresh(visit, present).await;
+    let Some(fresh) = freshness::of(&browser.context, present) else {
+        return factors::ask_fresh(browser, present).await;
     };
-    let event = about(&visit, present, "bind-agent");
-    let bound = try_bind(&visit, &fresh, form, interaction);
-    let realm = visit.context.realm.clone();
+    let event = about(&browser, present, "bind-agent");
+    let bound = try_bind(&browser, &fresh, form, interaction);
+    let realm = browser.context.realm.clone();
     let outcome = realm.audit().act(event, bound, Failure::code).await;
-    answer(visit, outcome).await
+    answer(browser, outcome).await
 }
 
 async fn try_bind(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     fresh: &Fresh<'_>,
     form: &Params,
     interaction: &Interaction,
 ) -> Result<&'static str, Failure> {
-    let (realm, now) = (&visit.context.realm, visit.context.now());
-    let settings = &visit.context.snapshot.settings;
+    let (realm, now) = (&browser.context.realm, browser.context.now());
+    let settings = &browser.context.snapshot.settings;
     if !settings.agents.enabled {
         return Err(Failure::Invalid("agents-refused-off"));
     }
@@ -173,11 +173,11 @@ async fn try_bind(
         settings.clock_leeway,
     )
     .map_err(refusal)?;
-    let once = SingleUse::AgentProof {
+    let single_use = SingleUse::AgentProof {
         id: signet_crypto::hash::sha256(challenge.as_bytes()),
         end: now + CHALLENGE_LIFETIME.max(settings.interaction_lifetime) + 1,
     };
-    match single_use::commit(&*realm.store, &[once], Vec::new(), now).await {
+    match single_use::commit(&*realm.store, &[single_use], Vec::new(), now).await {
         Ok(()) => {}
         Err(SingleUseError::Refused(_)) => {
             return Err(Failure::Invalid("agents-refused-answered"));
@@ -189,7 +189,7 @@ async fn try_bind(
     binding::bind(&*realm.store, &user.id, &document, now).await?;
     // A newer document of one that is bound tells nothing new.
     if before.is_none_or(|before| before.user_id != user.id) {
-        security_mail::send(visit, user, SecurityEvent::AgentBound).await;
+        security_mail::send(browser, user, SecurityEvent::AgentBound).await;
     }
     realm.end_compromised(&document).await?;
     tracing::info!(target: "signet::agents", user = %user.id, agent = %id, "bound an agent identity");
@@ -244,27 +244,27 @@ fn check(
 /// Takes an identity off the account, and revokes what was issued under it. It changes what the
 /// account has, as binding does; who only wants an agent stopped at once ends its grants
 /// ([`stop_all`]), in whatever session.
-pub(super) async fn unbind(visit: BrowserRequest, present: &LoggedIn, agent: &str) -> Response {
-    let Some(fresh) = freshness::of(&visit.context, present) else {
-        return factors::ask_fresh(visit, present).await;
+pub(super) async fn unbind(browser: BrowserRequest, present: &LoggedIn, agent: &str) -> Response {
+    let Some(fresh) = freshness::of(&browser.context, present) else {
+        return factors::ask_fresh(browser, present).await;
     };
-    let realm = visit.context.realm.clone();
+    let realm = browser.context.realm.clone();
     let unbound = async {
         let id: AgentId = agent.parse().map_err(|_| AgentError::NotFound)?;
         realm
             .unbind_identity(&fresh.user().id, id, Authority::Person)
             .await?;
-        security_mail::send(&visit, fresh.user(), SecurityEvent::AgentUnbound).await;
+        security_mail::send(&browser, fresh.user(), SecurityEvent::AgentUnbound).await;
         Ok("agents-unbound")
     };
-    let event = about(&visit, present, "unbind-agent").target(agent);
+    let event = about(&browser, present, "unbind-agent").target(agent);
     let outcome = realm.audit().act(event, unbound, Failure::code).await;
-    answer(visit, outcome).await
+    answer(browser, outcome).await
 }
 
 /// Ends a grant and everything under it.
-pub(super) async fn revoke(visit: BrowserRequest, present: &LoggedIn, grant: &str) -> Response {
-    let realm = visit.context.realm.clone();
+pub(super) async fn revoke(browser: BrowserRequest, present: &LoggedIn, grant: &str) -> Response {
+    let realm = browser.context.realm.clone();
     let revoked = async {
         let id: Hash = grant.parse().map_err(|_| AgentError::NotFound)?;
         realm
@@ -272,21 +272,21 @@ pub(super) async fn revoke(visit: BrowserRequest, present: &LoggedIn, grant: &st
             .await?;
         Ok("agents-grant-ended")
     };
-    let event = about(&visit, present, "revoke-agent-grant").target(grant);
+    let event = about(&browser, present, "revoke-agent-grant").target(grant);
     let outcome = realm.audit().act(event, revoked, Failure::code).await;
-    answer(visit, outcome).await
+    answer(browser, outcome).await
 }
 
 /// Ends everything that acts for the person by grants.
-pub(super) async fn stop_all(visit: BrowserRequest, present: &LoggedIn) -> Response {
-    let realm = visit.context.realm.clone();
+pub(super) async fn stop_all(browser: BrowserRequest, present: &LoggedIn) -> Response {
+    let realm = browser.context.realm.clone();
     let stopped = async {
         realm
             .stop_agents_of(&present.user.id, Authority::Person)
             .await?;
         Ok("agents-stopped")
     };
-    let event = about(&visit, present, "stop-agents");
+    let event = about(&browser, present, "stop-agents");
     let outcome = realm.audit().act(event, stopped, Failure::code).await;
-    answer(visit, outcome).await
+    answer(browser, outcome).await
 }

@@ -11,9 +11,9 @@ use signet_request::browser_request::{BrowserRequest, LoggedIn};
 use signet_request::http::Response;
 
 /// The attributes that the person may see.
-pub(super) fn view(visit: &BrowserRequest, user: &User) -> Vec<AttributeView> {
-    let schema = &visit.context.snapshot.registry.people.attributes;
-    let may = visit.context.realm.people.users.may(user).attributes;
+pub(super) fn view(browser: &BrowserRequest, user: &User) -> Vec<AttributeView> {
+    let schema = &browser.context.snapshot.registry.people.attributes;
+    let may = browser.context.realm.people.users.may(user).attributes;
     schema
         .values()
         .filter(|attribute| attribute.read == Who::Person)
@@ -76,24 +76,28 @@ fn typed(attribute: &Attribute, text: &str) -> Result<Option<Value>, Failure> {
 }
 
 /// The form: what the schema lets the person write, and nothing else of it.
-pub(super) async fn save(mut visit: BrowserRequest, present: &LoggedIn, form: &Params) -> Response {
-    let saved = try_save(&visit, present, form);
-    let event = about(&visit, present, "attributes");
-    let audit = visit.context.realm.audit();
+pub(super) async fn save(
+    mut browser: BrowserRequest,
+    present: &LoggedIn,
+    form: &Params,
+) -> Response {
+    let saved = try_save(&browser, present, form);
+    let event = about(&browser, present, "attributes");
+    let audit = browser.context.realm.audit();
     let saved = audit.act(event, saved, Failure::code).await;
     let outcome = saved.map(|user| {
-        visit.enter(user, present.found.clone());
+        browser.enter(user, present.found.clone());
         "account-saved"
     });
-    answer(visit, outcome).await
+    answer(browser, outcome).await
 }
 
 async fn try_save(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     present: &LoggedIn,
     form: &Params,
 ) -> Result<User, Failure> {
-    let schema = &visit.context.snapshot.registry.people.attributes;
+    let schema = &browser.context.snapshot.registry.people.attributes;
     let mut wanted: Vec<(&str, Option<Value>)> = Vec::new();
     for attribute in schema.values().filter(|one| one.write == Who::Person) {
         // A form that was made before the schema had it says nothing of it.
@@ -101,7 +105,7 @@ async fn try_save(
             wanted.push((&attribute.name, typed(attribute, text)?));
         }
     }
-    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
+    let (users, now) = (&browser.context.realm.people.users, browser.context.now());
     let change = |draft: &mut UserDraft| {
         let attributes = &mut draft.user.attributes;
         for (name, value) in &wanted {

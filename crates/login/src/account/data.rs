@@ -27,21 +27,21 @@ pub trait PersonData: Send + 'static {
 
 /// Answers with everything that is kept of the person, secrets aside. The document outlives the
 /// session.
-pub(super) async fn export<D: PersonData>(visit: BrowserRequest, present: &LoggedIn) -> Response {
-    let Some(fresh) = freshness::of(&visit.context, present) else {
-        return factors::ask_fresh(visit, present).await;
+pub(super) async fn export<D: PersonData>(browser: BrowserRequest, present: &LoggedIn) -> Response {
+    let Some(fresh) = freshness::of(&browser.context, present) else {
+        return factors::ask_fresh(browser, present).await;
     };
-    let realm = visit.context.realm.clone();
+    let realm = browser.context.realm.clone();
     let read = D::document(&realm, fresh.user().clone());
-    let event = about(&visit, present, "export");
+    let event = about(&browser, present, "export");
     match realm.audit().act(event, read, |code| *code).await {
         Ok(body) => {
             let mut answer = response::json(StatusCode::OK, body);
             let headers = answer.headers_mut();
             headers.insert(header::CONTENT_DISPOSITION, AS_FILE);
-            visit.finish(answer)
+            browser.finish(answer)
         }
-        Err(_) => visit.error(&OAuthError::new(
+        Err(_) => browser.error(&OAuthError::new(
             ErrorCode::TemporarilyUnavailable,
             "error-unavailable",
         )),

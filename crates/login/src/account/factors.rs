@@ -36,8 +36,8 @@ const MAX_TRIES: usize = 8;
 const LAST_WAY: &str = "passkey-last-way";
 
 /// What the account page shows.
-pub(super) async fn view(visit: &BrowserRequest, user: &User) -> Result<FactorsView, StoreError> {
-    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
+pub(super) async fn view(browser: &BrowserRequest, user: &User) -> Result<FactorsView, StoreError> {
+    let (users, now) = (&browser.context.realm.people.users, browser.context.now());
     let mut view = FactorsView {
         can_add_totp: totp::count(user) < totp::MAX_APPS,
         ..FactorsView::default()
@@ -81,26 +81,26 @@ pub(super) async fn view(visit: &BrowserRequest, user: &User) -> Result<FactorsV
 }
 
 /// Asks for what [`freshness::of`] misses: the whole login, or the second factor alone.
-pub(super) async fn ask_fresh(visit: BrowserRequest, present: &LoggedIn) -> Response {
-    let mut interaction = visit.interaction(Goal::Account);
+pub(super) async fn ask_fresh(browser: BrowserRequest, present: &LoggedIn) -> Response {
+    let mut interaction = browser.interaction(Goal::Account);
     interaction.strict = true;
-    if freshness::has_just_logged_in(&visit.context, present) {
+    if freshness::has_just_logged_in(&browser.context, present) {
         interaction.step_up = true;
-        return journey::ask_further(visit, interaction).await;
+        return journey::ask_further(browser, interaction).await;
     }
-    journey::show(visit, interaction, None)
+    journey::show(browser, interaction, None)
 }
 
 /// `decision=totp-add`, on the account page: a new secret.
-pub(super) async fn begin_totp(visit: BrowserRequest, present: &LoggedIn) -> Response {
-    if freshness::of(&visit.context, present).is_none() {
-        return ask_fresh(visit, present).await;
+pub(super) async fn begin_totp(browser: BrowserRequest, present: &LoggedIn) -> Response {
+    if freshness::of(&browser.context, present).is_none() {
+        return ask_fresh(browser, present).await;
     }
     if totp::count(&present.user) >= totp::MAX_APPS {
-        return overview(visit, Some(Notice::Error(TOO_MANY))).await;
+        return overview(browser, Some(Notice::Error(TOO_MANY))).await;
     }
     let secret = TotpSecret::generate();
-    let mut interaction = visit.interaction(Goal::Account);
+    let mut interaction = browser.interaction(Goal::Account);
     interaction.page = Page::AccountStep;
     interaction.shown_to = Some(present.found.row.sid.clone());
     interaction.pending = Some(Pending {
@@ -109,7 +109,7 @@ pub(super) async fn begin_totp(visit: BrowserRequest, present: &LoggedIn) -> Res
         state: secret.expose().to_vec(),
     });
     let page = add_page(
-        &visit,
+        &browser,
         &interaction,
         &present.user,
         &secret,
@@ -117,12 +117,12 @@ pub(super) async fn begin_totp(visit: BrowserRequest, present: &LoggedIn) -> Res
         "",
         None,
     );
-    visit.page(page)
+    browser.page(page)
 }
 
 /// The page that adds an app, whoever asks for it.
 pub(crate) fn add_page(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     interaction: &Interaction,
     user: &User,
     secret: &TotpSecret,
@@ -132,12 +132,12 @@ pub(crate) fn add_page(
 ) -> signet_pages::Html {
     let text = secret.base32();
     signet_pages::totp_add(
-        &visit.face(),
+        &browser.face(),
         &TotpAddPage {
             action,
-            interaction: &visit.seal(interaction),
+            interaction: &browser.seal(interaction),
             secret: &text,
-            uri: &secret.key_uri(&visit.context.snapshot.settings.issuer, &user.username),
+            uri: &secret.key_uri(&browser.context.snapshot.settings.issuer, &user.username),
             label,
             required: false,
             notice,
@@ -147,7 +147,7 @@ pub(crate) fn add_page(
 
 /// A form of a page behind the account page.
 pub(super) async fn submit_step(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     present: &LoggedIn,
     interaction: Interaction,
     form: &Params,
@@ -155,26 +155,26 @@ pub(super) async fn submit_step(
     let pending = interaction.pending.as_ref();
     let state = pending.filter(|pending| pending.method == ADD);
     let Some(state) = state.map(|pending| pending.state.clone()) else {
-        return overview(visit, None).await;
+        return overview(browser, None).await;
     };
     if form.get("decision") == Some("cancel") {
-        return overview(visit, None).await;
+        return overview(browser, None).await;
     }
     let secret = TotpSecret::from_bytes(&state);
     let label = form.get("label").unwrap_or("").to_owned();
-    let Some(fresh) = freshness::of(&visit.context, present) else {
-        return ask_fresh(visit, present).await;
+    let Some(fresh) = freshness::of(&browser.context, present) else {
+        return ask_fresh(browser, present).await;
     };
-    let added = add_totp(&visit, &fresh, &secret, &label, form);
-    let event = about(&visit, present, ADD);
-    let audit = visit.context.realm.audit();
+    let added = add_totp(&browser, &fresh, &secret, &label, form);
+    let event = about(&browser, present, ADD);
+    let audit = browser.context.realm.audit();
     match audit.act(event, added, Failure::code).await {
-        Ok(user) => entered(visit, present, user).await,
+        Ok(user) => entered(browser, present, user).await,
         Err(Failure::Invalid(text)) => {
             let notice = Some(Notice::Error(text));
             let user = &present.user;
             let page = add_page(
-                &visit,
+                &browser,
                 &interaction,
                 user,
                 &secret,
@@ -182,21 +182,21 @@ pub(super) async fn submit_step(
                 &label,
                 notice,
             );
-            visit.page(page)
+            browser.page(page)
         }
-        Err(failure) => answer(visit, Err(failure)).await,
+        Err(failure) => answer(browser, Err(failure)).await,
     }
 }
 
 /// Adds the app whose first code was typed. Browsers that were remembered are not, any more.
 async fn add_totp(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     fresh: &Fresh<'_>,
     secret: &TotpSecret,
     label: &str,
     form: &Params,
 ) -> Result<User, Failure> {
-    let (realm, now) = (&visit.context.realm, visit.context.now());
+    let (realm, now) = (&browser.context.realm, browser.context.now());
     let user = fresh.user();
     if totp::count(user) >= totp::MAX_APPS {
         return Err(Failure::Invalid(TOO_MANY));
@@ -205,17 +205,17 @@ async fn add_totp(
     let typed = form.get("totp").unwrap_or("");
     let app = totp::enrol(fresh, secret, typed, label, &keyring, now)?;
     let app = app.ok_or(Failure::Invalid(WRONG_CODE))?;
-    let added = put(visit, &user.id, &app).await?;
-    security_mail::send(visit, &added, SecurityEvent::AppAdded).await;
+    let added = put(browser, &user.id, &app).await?;
+    security_mail::send(browser, &added, SecurityEvent::AppAdded).await;
     Ok(added)
 }
 
 async fn put(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     user_id: &str,
     credential: &StoredCredential,
 ) -> Result<User, UserError> {
-    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
+    let (users, now) = (&browser.context.realm.people.users, browser.context.now());
     let change = users.change(user_id, now, |draft| {
         draft.remove_credentials(CredentialKind::RememberedBrowser);
         draft.put_credential(credential);
@@ -224,25 +224,25 @@ async fn put(
 }
 
 /// The session goes on with the factor that was just shown in it, and is as old as it was.
-async fn entered(mut visit: BrowserRequest, present: &LoggedIn, user: User) -> Response {
+async fn entered(mut browser: BrowserRequest, present: &LoggedIn, user: User) -> Response {
     let (row, name) = (&present.found.row, totp::METHOD.name);
-    let mut shown = vec![Shown::new(name, visit.context.now())];
+    let mut shown = vec![Shown::new(name, browser.context.now())];
     shown.extend(row.shown().into_iter().filter(|one| one.method != name));
-    match visit.log_in(user, &shown, Some(row.auth_time)).await {
-        Ok(()) => overview(visit, Some(Notice::Done(ADDED))).await,
-        Err(error) => visit.unavailable(&error),
+    match browser.log_in(user, &shown, Some(row.auth_time)).await {
+        Ok(()) => overview(browser, Some(Notice::Done(ADDED))).await,
+        Err(error) => browser.unavailable(&error),
     }
 }
 
 /// `decision=recovery-codes`: a new list, which is shown once.
-pub(super) async fn make_recovery_codes(visit: BrowserRequest, present: &LoggedIn) -> Response {
-    let Some(fresh) = freshness::of(&visit.context, present) else {
-        return ask_fresh(visit, present).await;
+pub(super) async fn make_recovery_codes(browser: BrowserRequest, present: &LoggedIn) -> Response {
+    let Some(fresh) = freshness::of(&browser.context, present) else {
+        return ask_fresh(browser, present).await;
     };
-    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
+    let (users, now) = (&browser.context.realm.people.users, browser.context.now());
     let made = recovery_code::replace(users, &fresh, now);
-    let event = about(&visit, present, "recovery-codes");
-    match visit
+    let event = about(&browser, present, "recovery-codes");
+    match browser
         .context
         .realm
         .audit()
@@ -250,11 +250,11 @@ pub(super) async fn make_recovery_codes(visit: BrowserRequest, present: &LoggedI
         .await
     {
         Ok((user, codes)) => {
-            security_mail::send(&visit, &user, SecurityEvent::RecoveryCodesMade).await;
-            let html = signet_pages::recovery_codes(&visit.face(), &codes, "account");
-            visit.page(html)
+            security_mail::send(&browser, &user, SecurityEvent::RecoveryCodesMade).await;
+            let html = signet_pages::recovery_codes(&browser.face(), &codes, "account");
+            browser.page(html)
         }
-        Err(error) => visit.unavailable(&error),
+        Err(error) => browser.unavailable(&error),
     }
 }
 
@@ -289,32 +289,32 @@ fn named(present: &LoggedIn, form: &Params) -> Option<CredentialName> {
 }
 
 /// `decision=credential-rename`: another name, which proves nothing and asks for no fresh login.
-pub(super) async fn rename(visit: BrowserRequest, present: &LoggedIn, form: &Params) -> Response {
+pub(super) async fn rename(browser: BrowserRequest, present: &LoggedIn, form: &Params) -> Response {
     let name = named(present, form).filter(|name| may_rename(name.kind));
     let Some(name) = name else {
-        return overview(visit, None).await;
+        return overview(browser, None).await;
     };
-    let event = about(&visit, present, "credential-rename").target(name.kind.name());
+    let event = about(&browser, present, "credential-rename").target(name.kind.name());
     let renamed = call(
-        &visit,
+        &browser,
         &present.user.id,
         &name,
         form.get("label").unwrap_or(""),
     );
-    let audit = visit.context.realm.audit();
+    let audit = browser.context.realm.audit();
     match audit.act(event, renamed, store_failed).await {
-        Ok(()) => overview(visit, Some(Notice::Done(RENAMED))).await,
-        Err(error) => visit.unavailable(&error),
+        Ok(()) => overview(browser, Some(Notice::Done(RENAMED))).await,
+        Err(error) => browser.unavailable(&error),
     }
 }
 
 async fn call(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     user_id: &str,
     name: &CredentialName,
     label: &str,
 ) -> Result<(), StoreError> {
-    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
+    let (users, now) = (&browser.context.realm.people.users, browser.context.now());
     for _ in 0..MAX_TRIES {
         let Some(mut stored) = users.credential(user_id, name, now).await? else {
             return Ok(());
@@ -330,54 +330,54 @@ async fn call(
 
 /// `decision=credential-remove`. With the last app the recovery codes and the remembered browsers
 /// go, too: they stand in its place.
-pub(super) async fn remove(visit: BrowserRequest, present: &LoggedIn, form: &Params) -> Response {
+pub(super) async fn remove(browser: BrowserRequest, present: &LoggedIn, form: &Params) -> Response {
     let Some(name) = named(present, form) else {
-        return overview(visit, None).await;
+        return overview(browser, None).await;
     };
     // To forget a browser takes nothing away but a convenience.
-    let event = about(&visit, present, "credential-remove").target(name.kind.name());
-    let audit = visit.context.realm.audit();
+    let event = about(&browser, present, "credential-remove").target(name.kind.name());
+    let audit = browser.context.realm.audit();
     let removed = if name.kind == CredentialKind::RememberedBrowser {
-        let forgotten = forget(&visit, &present.user.id, &name);
+        let forgotten = forget(&browser, &present.user.id, &name);
         audit.act(event, forgotten, Failure::code).await
     } else {
-        let Some(fresh) = freshness::of(&visit.context, present) else {
-            return ask_fresh(visit, present).await;
+        let Some(fresh) = freshness::of(&browser.context, present) else {
+            return ask_fresh(browser, present).await;
         };
-        let removed = take_away(&visit, &fresh, &name);
+        let removed = take_away(&browser, &fresh, &name);
         audit.act(event, removed, Failure::code).await
     };
     match removed {
         Ok(user) => {
             if let Some(told) = credentials::removal_of(name.kind) {
-                security_mail::send(&visit, &user, told).await;
+                security_mail::send(&browser, &user, told).await;
             }
-            overview(visit, Some(Notice::Done(REMOVED))).await
+            overview(browser, Some(Notice::Done(REMOVED))).await
         }
-        Err(failure) => answer(visit, Err(failure)).await,
+        Err(failure) => answer(browser, Err(failure)).await,
     }
 }
 
 async fn forget(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     user_id: &str,
-    browser: &CredentialName,
+    known: &CredentialName,
 ) -> Result<User, Failure> {
-    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
+    let (users, now) = (&browser.context.realm.people.users, browser.context.now());
     let change = users.change(user_id, now, |draft| {
-        credentials::take_away(draft, browser);
+        credentials::take_away(draft, known);
     });
     Ok(change.await?)
 }
 
 /// Whoever takes a factor away has just shown everything, and can log in without it.
 async fn take_away(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     fresh: &Fresh<'_>,
     name: &CredentialName,
 ) -> Result<User, Failure> {
-    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
-    let may = |user: &User| !is_last_way(visit, user, name);
+    let (users, now) = (&browser.context.realm.people.users, browser.context.now());
+    let may = |user: &User| !is_last_way(browser, user, name);
     let change = users.change_if(&fresh.user().id, now, may, |draft| {
         credentials::take_away(draft, name);
     });

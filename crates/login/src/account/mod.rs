@@ -36,41 +36,41 @@ const PASSWORD_CHANGED: &str = "account-password-changed";
 
 /// GET.
 pub async fn show(context: Context) -> Response {
-    let visit = match BrowserRequest::begin(context).await {
-        Ok(visit) => visit,
+    let browser = match BrowserRequest::begin(context).await {
+        Ok(browser) => browser,
         Err(response) => return response,
     };
-    match waiting_login::said(visit.context.query()) {
-        Some(text) if visit.present().is_none() => {
-            let interaction = visit.interaction(Goal::Account);
-            journey::show(visit, interaction, Some(Notice::Done(text)))
+    match waiting_login::said(browser.context.query()) {
+        Some(text) if browser.present().is_none() => {
+            let interaction = browser.interaction(Goal::Account);
+            journey::show(browser, interaction, Some(Notice::Done(text)))
         }
-        Some(_) | None => overview(visit, None).await,
+        Some(_) | None => overview(browser, None).await,
     }
 }
 
-async fn overview(visit: BrowserRequest, notice: Option<Notice>) -> Response {
-    match render(&visit, notice).await {
-        Ok(Some(html)) => visit.page(html),
-        Ok(None) => ask_login(visit),
-        Err(error) => visit.unavailable(&error),
+async fn overview(browser: BrowserRequest, notice: Option<Notice>) -> Response {
+    match render(&browser, notice).await {
+        Ok(Some(html)) => browser.page(html),
+        Ok(None) => ask_login(browser),
+        Err(error) => browser.unavailable(&error),
     }
 }
 
-fn ask_login(visit: BrowserRequest) -> Response {
-    let interaction = visit.interaction(Goal::Account);
-    journey::show(visit, interaction, None)
+fn ask_login(browser: BrowserRequest) -> Response {
+    let interaction = browser.interaction(Goal::Account);
+    journey::show(browser, interaction, None)
 }
 
 async fn render(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     notice: Option<Notice>,
 ) -> Result<Option<signet_pages::Html>, StoreError> {
-    let Some(present) = visit.present() else {
+    let Some(present) = browser.present() else {
         return Ok(None);
     };
-    let (store, now) = (&*visit.context.realm.store, visit.context.now());
-    let (users, user) = (&visit.context.realm.people.users, &present.user);
+    let (store, now) = (&*browser.context.realm.store, browser.context.now());
+    let (users, user) = (&browser.context.realm.people.users, &present.user);
     let sessions = session::list(store, &user.id, now).await?;
     let sessions: Vec<SessionView> = sessions
         .into_iter()
@@ -83,7 +83,7 @@ async fn render(
             last_seen: row.last_seen,
         })
         .collect();
-    let (t, registry) = (visit.face(), &visit.context.snapshot.registry);
+    let (t, registry) = (browser.face(), &browser.context.snapshot.registry);
     let consents = signet_directory::consent::list(store, &user.id, now).await?;
     let consents: Vec<ConsentView> = consents
         .into_iter()
@@ -101,36 +101,36 @@ async fn render(
             client_id,
         })
         .collect();
-    let mut interaction = visit.interaction(Goal::Account);
+    let mut interaction = browser.interaction(Goal::Account);
     interaction.page = Page::Account;
     interaction.shown_to = Some(present.found.row.sid.clone());
     let challenge = agents::challenge();
-    let agents = agents::view(visit, &user.id, &challenge).await?;
-    let passkey = passkeys::options(visit, user, &challenge).await?;
+    let agents = agents::view(browser, &user.id, &challenge).await?;
+    let passkey = passkeys::options(browser, user, &challenge).await?;
     let answered = agents.is_some() || passkey.is_some();
     interaction.challenge = answered.then_some(challenge);
-    let factors = factors::view(visit, user).await?;
+    let factors = factors::view(browser, user).await?;
     Ok(Some(signet_pages::account(
         &t,
         &AccountView {
-            interaction: &visit.seal(&interaction),
+            interaction: &browser.seal(&interaction),
             display_name: user.display_name(),
             username: &user.username,
             email: user.email.as_deref(),
             has_password: users.has_password(user),
             own_password: users.may(user).password,
-            shortest_password: visit.context.realm.people.passwords.shortest(user.admin),
+            shortest_password: browser.context.realm.people.passwords.shortest(user.admin),
             notice,
             sessions: &sessions,
             consents: &consents,
             agents: agents.as_ref(),
-            attributes: &attributes::view(visit, user),
+            attributes: &attributes::view(browser, user),
             factors: Some(&factors),
-            deletable: delete::offered(visit, present),
+            deletable: delete::offered(browser, present),
             passkey: passkey.as_deref(),
             providers: signet_pages::ProviderLinks {
-                links: &providers::links(visit, user).await?,
-                others: &providers::others(visit, user),
+                links: &providers::links(browser, user).await?,
+                others: &providers::others(browser, user),
             },
         },
     )))
@@ -138,87 +138,87 @@ async fn render(
 
 /// POST: one of the page's forms.
 pub async fn submit<D: PersonData>(context: Context) -> Response {
-    let (visit, form, interaction) = match BrowserRequest::of_form(context).await {
-        Ok(visit) => visit,
+    let (browser, form, interaction) = match BrowserRequest::of_form(context).await {
+        Ok(browser) => browser,
         Err(answer) => return answer,
     };
-    let Some(present) = visit.present().cloned() else {
-        return ask_login(visit);
+    let Some(present) = browser.present().cloned() else {
+        return ask_login(browser);
     };
     if interaction.page == Page::AccountStep && interaction.was_shown_to(&present.found.row) {
-        return factors::submit_step(visit, &present, interaction, &form).await;
+        return factors::submit_step(browser, &present, interaction, &form).await;
     }
     if interaction.page != Page::Account || !interaction.was_shown_to(&present.found.row) {
-        return overview(visit, None).await;
+        return overview(browser, None).await;
     }
     match form.get("decision") {
-        Some("end-session") => end_session(visit, &present, form.get("sid").unwrap_or("")).await,
-        Some("end-others") => end_others(visit, &present).await,
+        Some("end-session") => end_session(browser, &present, form.get("sid").unwrap_or("")).await,
+        Some("end-others") => end_others(browser, &present).await,
         Some("withdraw") => {
             let client_id = form.get("client_id").unwrap_or("");
-            withdraw(visit, &present, client_id).await
+            withdraw(browser, &present, client_id).await
         }
-        Some("bind-agent") => agents::bind(visit, &present, &form, &interaction).await,
+        Some("bind-agent") => agents::bind(browser, &present, &form, &interaction).await,
         Some("unbind-agent") => {
             let agent = form.get("agent").unwrap_or("");
-            agents::unbind(visit, &present, agent).await
+            agents::unbind(browser, &present, agent).await
         }
         Some("revoke-grant") => {
             let grant = form.get("grant").unwrap_or("");
-            agents::revoke(visit, &present, grant).await
+            agents::revoke(browser, &present, grant).await
         }
-        Some("stop-agents") => agents::stop_all(visit, &present).await,
-        Some("attributes") => attributes::save(visit, &present, &form).await,
-        Some("passkey-add") => passkeys::add(visit, &present, &interaction, &form).await,
-        Some("totp-add") => factors::begin_totp(visit, &present).await,
-        Some("recovery-codes") => factors::make_recovery_codes(visit, &present).await,
-        Some("credential-rename") => factors::rename(visit, &present, &form).await,
-        Some("credential-remove") => factors::remove(visit, &present, &form).await,
-        Some("provider-unlink") => providers::unlink(visit, &present, &form).await,
+        Some("stop-agents") => agents::stop_all(browser, &present).await,
+        Some("attributes") => attributes::save(browser, &present, &form).await,
+        Some("passkey-add") => passkeys::add(browser, &present, &interaction, &form).await,
+        Some("totp-add") => factors::begin_totp(browser, &present).await,
+        Some("recovery-codes") => factors::make_recovery_codes(browser, &present).await,
+        Some("credential-rename") => factors::rename(browser, &present, &form).await,
+        Some("credential-remove") => factors::remove(browser, &present, &form).await,
+        Some("provider-unlink") => providers::unlink(browser, &present, &form).await,
         Some(decision) if decision.starts_with(providers::LINK) => {
-            providers::link(visit, &present, decision).await
+            providers::link(browser, &present, decision).await
         }
-        Some("export") => data::export::<D>(visit, &present).await,
-        Some("delete-account") => delete::delete(visit, &present, &form).await,
-        Some("password") => change_password(visit, &present, &form).await,
-        _ => overview(visit, None).await,
+        Some("export") => data::export::<D>(browser, &present).await,
+        Some("delete-account") => delete::delete(browser, &present, &form).await,
+        Some("password") => change_password(browser, &present, &form).await,
+        _ => overview(browser, None).await,
     }
 }
 
 /// The line of what a person does with their own account.
-fn about<'a>(visit: &'a BrowserRequest, present: &'a LoggedIn, operation: &'a str) -> Event<'a> {
-    let event = visit.context.event(Action::ACCOUNT).operation(operation);
+fn about<'a>(browser: &'a BrowserRequest, present: &'a LoggedIn, operation: &'a str) -> Event<'a> {
+    let event = browser.context.event(Action::ACCOUNT).operation(operation);
     event
         .subject(&present.user.id)
         .session(Some(&present.found.row.sid))
 }
 
-async fn end_session(mut visit: BrowserRequest, present: &LoggedIn, sid: &str) -> Response {
+async fn end_session(mut browser: BrowserRequest, present: &LoggedIn, sid: &str) -> Response {
     if sid == present.found.row.sid {
         // While the session still says where its person logged in, and which applications it was
         // in.
-        let elsewhere = provider::onward(&visit, None, true).await;
-        let frames = match front_channel_logout::frames(&visit).await {
+        let elsewhere = provider::onward(&browser, None, true).await;
+        let frames = match front_channel_logout::frames(&browser).await {
             Ok(frames) => frames,
-            Err(error) => return visit.unavailable(&error),
+            Err(error) => return browser.unavailable(&error),
         };
-        return match (visit.log_out().await, elsewhere) {
-            (Ok(()), Some(url)) if frames.is_empty() => visit.redirect(&url),
+        return match (browser.log_out().await, elsewhere) {
+            (Ok(()), Some(url)) if frames.is_empty() => browser.redirect(&url),
             (Ok(()), Some(url)) => {
-                let t = visit.face();
+                let t = browser.face();
                 let onward = LogoutOnward::Go(&host_of(&t, &url), &url);
-                visit.page(signet_pages::signed_out(&t, onward, &frames))
+                browser.page(signet_pages::signed_out(&t, onward, &frames))
             }
             (Ok(()), None) => {
-                let html = signet_pages::signed_out(&visit.face(), LogoutOnward::Stay, &frames);
-                visit.page(html)
+                let html = signet_pages::signed_out(&browser.face(), LogoutOnward::Stay, &frames);
+                browser.page(html)
             }
-            (Err(error), _) => visit.unavailable(&error),
+            (Err(error), _) => browser.unavailable(&error),
         };
     }
-    let realm = visit.context.realm.clone();
-    let now = visit.context.now();
-    let event = about(&visit, present, "end-session").target(sid);
+    let realm = browser.context.realm.clone();
+    let now = browser.context.now();
+    let event = about(&browser, present, "end-session").target(sid);
     let ended = async {
         // Only what is in the person's own list can be ended from it.
         for (id, row) in session::list(&*realm.store, &present.user.id, now).await? {
@@ -230,37 +230,40 @@ async fn end_session(mut visit: BrowserRequest, present: &LoggedIn, sid: &str) -
         Ok::<(), StoreError>(())
     };
     match realm.audit().act(event, ended, store_failed).await {
-        Ok(()) => overview(visit, Some(Notice::Done("account-session-ended"))).await,
-        Err(error) => visit.unavailable(&error),
+        Ok(()) => overview(browser, Some(Notice::Done("account-session-ended"))).await,
+        Err(error) => browser.unavailable(&error),
     }
 }
 
-async fn end_others(visit: BrowserRequest, present: &LoggedIn) -> Response {
-    let ended = end_other_sessions(&visit, present);
-    let event = about(&visit, present, "end-others");
-    match visit
+async fn end_others(browser: BrowserRequest, present: &LoggedIn) -> Response {
+    let ended = end_other_sessions(&browser, present);
+    let event = about(&browser, present, "end-others");
+    match browser
         .context
         .realm
         .audit()
         .act(event, ended, store_failed)
         .await
     {
-        Ok(()) => overview(visit, Some(Notice::Done("account-sessions-ended"))).await,
-        Err(error) => visit.unavailable(&error),
+        Ok(()) => overview(browser, Some(Notice::Done("account-sessions-ended"))).await,
+        Err(error) => browser.unavailable(&error),
     }
 }
 
-async fn end_other_sessions(visit: &BrowserRequest, present: &LoggedIn) -> Result<(), StoreError> {
-    let realm = &visit.context.realm;
+async fn end_other_sessions(
+    browser: &BrowserRequest,
+    present: &LoggedIn,
+) -> Result<(), StoreError> {
+    let realm = &browser.context.realm;
     let keep = Some(&*present.found.row.sid);
-    let now = visit.context.now();
+    let now = browser.context.now();
     let ended = session::end_all(&*realm.store, &present.user.id, keep, now).await?;
     realm.revoke_sessions(&ended).await
 }
 
-async fn withdraw(visit: BrowserRequest, present: &LoggedIn, client_id: &str) -> Response {
-    let realm = visit.context.realm.clone();
-    let now = visit.context.now();
+async fn withdraw(browser: BrowserRequest, present: &LoggedIn, client_id: &str) -> Response {
+    let realm = browser.context.realm.clone();
+    let now = browser.context.now();
     let withdrawn = async {
         // The consent first: nothing new can come of it while the old is being ended. A code that
         // was given in the last seconds and is redeemed after this is the one thing that slips
@@ -270,41 +273,45 @@ async fn withdraw(visit: BrowserRequest, present: &LoggedIn, client_id: &str) ->
         realm.revoke_grants_of(&present.user.id, client_id).await
     };
     let done = "account-withdrawn";
-    let event = about(&visit, present, "withdraw").client(client_id);
+    let event = about(&browser, present, "withdraw").client(client_id);
     match realm.audit().act(event, withdrawn, store_failed).await {
-        Ok(_) => overview(visit, Some(Notice::Done(done))).await,
-        Err(error) => visit.unavailable(&error),
+        Ok(_) => overview(browser, Some(Notice::Done(done))).await,
+        Err(error) => browser.unavailable(&error),
     }
 }
 
 /// What was done, or why not, above the page.
-async fn answer(visit: BrowserRequest, outcome: Result<&'static str, Failure>) -> Response {
+async fn answer(browser: BrowserRequest, outcome: Result<&'static str, Failure>) -> Response {
     match outcome {
-        Ok(done) => overview(visit, Some(Notice::Done(done))).await,
+        Ok(done) => overview(browser, Some(Notice::Done(done))).await,
         Err(Failure::Wrong(text, _) | Failure::Expired(text) | Failure::Invalid(text)) => {
-            overview(visit, Some(Notice::Error(text))).await
+            overview(browser, Some(Notice::Error(text))).await
         }
-        Err(Failure::LoginRequired) => ask_login(visit),
+        Err(Failure::LoginRequired) => ask_login(browser),
         Err(Failure::Later(status, retry_after, text)) => {
-            match render(&visit, Some(Notice::Error(text))).await {
-                Ok(Some(html)) => visit.later(status, retry_after, html),
-                Ok(None) => ask_login(visit),
-                Err(error) => visit.unavailable(&error),
+            match render(&browser, Some(Notice::Error(text))).await {
+                Ok(Some(html)) => browser.later(status, retry_after, html),
+                Ok(None) => ask_login(browser),
+                Err(error) => browser.unavailable(&error),
             }
         }
-        Err(Failure::Store(error)) => visit.unavailable(&error),
+        Err(Failure::Store(error)) => browser.unavailable(&error),
     }
 }
 
-async fn change_password(mut visit: BrowserRequest, present: &LoggedIn, form: &Params) -> Response {
-    let fresh = freshness::of(&visit.context, present);
-    let users = &visit.context.realm.people.users;
+async fn change_password(
+    mut browser: BrowserRequest,
+    present: &LoggedIn,
+    form: &Params,
+) -> Response {
+    let fresh = freshness::of(&browser.context, present);
+    let users = &browser.context.realm.people.users;
     if fresh.is_none() && !users.has_password(&present.user) {
-        return factors::ask_fresh(visit, present).await;
+        return factors::ask_fresh(browser, present).await;
     }
-    let changed = try_change_password(&visit, present, fresh.as_ref(), form);
-    let event = about(&visit, present, "password");
-    let changed = visit
+    let changed = try_change_password(&browser, present, fresh.as_ref(), form);
+    let event = about(&browser, present, "password");
+    let changed = browser
         .context
         .realm
         .audit()
@@ -312,25 +319,25 @@ async fn change_password(mut visit: BrowserRequest, present: &LoggedIn, form: &P
     let outcome = match changed.await {
         Ok((user, found)) => {
             let told = SecurityEvent::PasswordChanged;
-            security_mail::send(&visit, &user, told).await;
-            visit.enter(user, found);
+            security_mail::send(&browser, &user, told).await;
+            browser.enter(user, found);
             Ok(PASSWORD_CHANGED)
         }
         Err(failure) => Err(failure),
     };
-    answer(visit, outcome).await
+    answer(browser, outcome).await
 }
 
 /// Sets the new password and ends everything of the account, as every other way to a new password
 /// does: whoever changes it because somebody else was in must have them out. The person's own
 /// session begins again, and is the answer.
 async fn try_change_password(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     present: &LoggedIn,
     fresh: Option<&Fresh<'_>>,
     form: &Params,
 ) -> Result<(User, Found), Failure> {
-    let (realm, now) = (&visit.context.realm, visit.context.now());
+    let (realm, now) = (&browser.context.realm, browser.context.now());
     let (users, user) = (&realm.people.users, &present.user);
     if !users.may(user).password {
         return Err(UserError::KeptElsewhere("the password").into());
@@ -341,7 +348,7 @@ async fn try_change_password(
         .map_err(|refused| Failure::Invalid(refused.text_id()))?;
     if users.has_password(user) {
         // Whoever finds an open browser must not be able to keep the account.
-        let device = visit.device();
+        let device = browser.device();
         let known = device.as_ref().and_then(|device| device.known(user));
         let budget = realm
             .people
@@ -377,7 +384,7 @@ async fn try_change_password(
         })
         .await?;
     let user = changed.ok_or(Failure::LoginRequired)?;
-    let settings = &visit.context.snapshot.settings;
+    let settings = &browser.context.snapshot.settings;
     let row = &present.found.row;
     // A millisecond later than everything that has just ended.
     let now_ms = realm.now_ms() + 1;

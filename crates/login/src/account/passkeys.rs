@@ -19,15 +19,15 @@ const ADDED: &str = "passkey-added";
 
 /// What a browser is asked for that adds one; none where passkeys are not offered.
 pub(super) async fn options(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     user: &User,
     challenge: &str,
 ) -> Result<Option<String>, StoreError> {
-    let settings = &visit.context.snapshot.settings;
+    let settings = &browser.context.snapshot.settings;
     let Some(party) = relying_party(settings) else {
         return Ok(None);
     };
-    let present = user_passkeys::list(visit, user).await?;
+    let present = user_passkeys::list(browser, user).await?;
     let newcomer = user_passkeys::newcomer(user, party.id(), &present);
     let challenge = Challenge::of(challenge);
     Ok(Some(passkeys::creation_options(
@@ -37,30 +37,30 @@ pub(super) async fn options(
 
 /// `decision=passkey-add`. A browser that was left open must not be enough to keep an account.
 pub(super) async fn add(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     present: &LoggedIn,
     interaction: &Interaction,
     form: &Params,
 ) -> Response {
-    let Some(fresh) = freshness::of(&visit.context, present) else {
-        return factors::ask_fresh(visit, present).await;
+    let Some(fresh) = freshness::of(&browser.context, present) else {
+        return factors::ask_fresh(browser, present).await;
     };
     let challenge = interaction.challenge.as_deref();
     let (Some(challenge), Some(_)) = (challenge, form.get("passkey")) else {
-        return overview(visit, Some(Notice::Error(user_passkeys::NO_SCRIPT))).await;
+        return overview(browser, Some(Notice::Error(user_passkeys::NO_SCRIPT))).await;
     };
     let challenge = Challenge::of(challenge);
-    let added = user_passkeys::add(&visit, &fresh, &challenge, interaction.ends_at, form);
-    let event = about(&visit, present, "passkey-add");
-    let audit = visit.context.realm.audit();
+    let added = user_passkeys::add(&browser, &fresh, &challenge, interaction.ends_at, form);
+    let event = about(&browser, present, "passkey-add");
+    let audit = browser.context.realm.audit();
     let outcome = audit.act(event, added, Failure::code).await;
     // The page is made of who is logged in: read the account again.
     match outcome {
         Ok(user) => {
-            let mut visit = visit;
-            visit.enter(user, present.found.clone());
-            answer(visit, Ok(ADDED)).await
+            let mut browser = browser;
+            browser.enter(user, present.found.clone());
+            answer(browser, Ok(ADDED)).await
         }
-        Err(failure) => answer(visit, Err(failure)).await,
+        Err(failure) => answer(browser, Err(failure)).await,
     }
 }

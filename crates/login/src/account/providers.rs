@@ -19,11 +19,11 @@ const UNLINKED: &str = "provider-unlinked";
 
 /// The account's links.
 pub(super) async fn links(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     user: &User,
 ) -> Result<Vec<ProviderLink>, StoreError> {
-    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
-    let providers = &visit.context.snapshot.registry.providers;
+    let (users, now) = (&browser.context.realm.people.users, browser.context.now());
+    let providers = &browser.context.snapshot.registry.providers;
     let links = users.links(user, now).await?;
     let shown = links.into_iter().map(|(id, link)| ProviderLink {
         provider: providers
@@ -31,7 +31,7 @@ pub(super) async fn links(
             .map_or_else(|| link.provider.clone(), |known| known.shown().to_owned()),
         name: link.name,
         can_unlink: !is_last_way(
-            visit,
+            browser,
             user,
             &CredentialName::new(CredentialKind::Provider, &id),
         ),
@@ -41,11 +41,11 @@ pub(super) async fn links(
 }
 
 /// Providers that can be linked. An account that a directory keeps has its ways there.
-pub(super) fn others(visit: &BrowserRequest, user: &User) -> Vec<ProviderButton> {
+pub(super) fn others(browser: &BrowserRequest, user: &User) -> Vec<ProviderButton> {
     if user.link.is_some() {
         return Vec::new();
     }
-    let buttons = provider::buttons(visit).into_iter();
+    let buttons = provider::buttons(browser).into_iter();
     buttons
         .map(|button| {
             let name = button.decision.trim_start_matches(provider::DECISION);
@@ -57,29 +57,29 @@ pub(super) fn others(visit: &BrowserRequest, user: &User) -> Vec<ProviderButton>
         .collect()
 }
 
-pub(super) async fn link(visit: BrowserRequest, present: &LoggedIn, decision: &str) -> Response {
-    let Some(fresh) = freshness::of(&visit.context, present) else {
-        return factors::ask_fresh(visit, present).await;
+pub(super) async fn link(browser: BrowserRequest, present: &LoggedIn, decision: &str) -> Response {
+    let Some(fresh) = freshness::of(&browser.context, present) else {
+        return factors::ask_fresh(browser, present).await;
     };
     let name = decision.strip_prefix(LINK).unwrap_or_default();
-    match provider::begin_link(&visit, &fresh, name).await {
-        Ok(url) => visit.redirect(&url),
-        Err(failure) => answer(visit, Err(failure)).await,
+    match provider::begin_link(&browser, &fresh, name).await {
+        Ok(url) => browser.redirect(&url),
+        Err(failure) => answer(browser, Err(failure)).await,
     }
 }
 
-pub(super) async fn unlink(visit: BrowserRequest, present: &LoggedIn, form: &Params) -> Response {
-    let Some(fresh) = freshness::of(&visit.context, present) else {
-        return factors::ask_fresh(visit, present).await;
+pub(super) async fn unlink(browser: BrowserRequest, present: &LoggedIn, form: &Params) -> Response {
+    let Some(fresh) = freshness::of(&browser.context, present) else {
+        return factors::ask_fresh(browser, present).await;
     };
     let id = form.get("link").unwrap_or_default();
-    let unlinked = provider::unlink(&visit, &fresh, id);
-    let event = about(&visit, present, "provider-unlink");
-    let unlinked = visit
+    let unlinked = provider::unlink(&browser, &fresh, id);
+    let event = about(&browser, present, "provider-unlink");
+    let unlinked = browser
         .context
         .realm
         .audit()
         .act(event, unlinked, Failure::code);
     let outcome = unlinked.await.map(|()| UNLINKED);
-    answer(visit, outcome).await
+    answer(browser, outcome).await
 }

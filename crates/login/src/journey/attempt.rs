@@ -34,33 +34,33 @@ impl State<'_> {
 
 /// One attempt by a method: counted first, then decided, then settled.
 pub async fn verify(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     method: &Method,
     state: State<'_>,
     typed: &str,
     form: &Params,
 ) -> Result<Proof, Failure> {
-    let users = &visit.context.realm.people.users;
+    let users = &browser.context.realm.people.users;
     let user = match typed.is_empty() {
         true => None,
-        false => users.by_login(typed, visit.context.now()).await?,
+        false => users.by_login(typed, browser.context.now()).await?,
     };
-    verify_of(visit, method, state, user, typed, form).await
+    verify_of(browser, method, state, user, typed, form).await
 }
 
 /// As [`verify`], for an account that is known.
 pub async fn verify_of(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     method: &Method,
     state: State<'_>,
     user: Option<User>,
     typed: &str,
     form: &Params,
 ) -> Result<Proof, Failure> {
-    let budgets = Budgets::of(visit, method.guess, user.as_ref(), typed);
-    let standing = budgets.begin(visit).await?;
+    let budgets = Budgets::of(browser, method.guess, user.as_ref(), typed);
+    let standing = budgets.begin(browser).await?;
     let attempt = Attempt {
-        visit,
+        browser,
         user: user.as_ref(),
         state: state.left,
         ends_at: state.ends_at,
@@ -74,27 +74,27 @@ pub async fn verify_of(
     };
     match (method.verify)(&attempt).await? {
         Verdict::Proven(user) => {
-            budgets.right(visit).await?;
+            budgets.right(browser).await?;
             Ok(proven(user, method.shows[0]))
         }
         Verdict::ProvenBy(user, shown) => {
-            budgets.right(visit).await?;
+            budgets.right(browser).await?;
             Ok(proven(user, shown))
         }
         Verdict::Wrong => {
-            budgets.wrong(visit).await?;
+            budgets.wrong(browser).await?;
             Err(Failure::Wrong(method.wrong, user.map(|user| user.id)))
         }
         Verdict::Expired => {
-            budgets.wrong(visit).await?;
+            budgets.wrong(browser).await?;
             Err(Failure::Expired(method.expired))
         }
         Verdict::Void => {
-            budgets.right(visit).await?;
+            budgets.right(browser).await?;
             Err(Failure::Expired(method.expired))
         }
         Verdict::Busy => {
-            budgets.right(visit).await?;
+            budgets.right(browser).await?;
             Err(Failure::BUSY)
         }
     }
@@ -103,7 +103,7 @@ pub async fn verify_of(
 /// Keeps the page of a method that was started, where it may be reached by another way. Both are
 /// one interaction: what they lead to is given once.
 pub(super) async fn keep(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     start: &Start,
     interaction: &mut Interaction,
 ) -> Result<(), StoreError> {
@@ -115,45 +115,45 @@ pub(super) async fn keep(
         .or_else(|| Some(signet_crypto::random::bytes()));
     let state = interaction.pending.as_ref();
     let state = state.map_or(&[][..], |pending| &pending.state);
-    keep(visit, state, &visit.seal(interaction)).await
+    keep(browser, state, &browser.seal(interaction)).await
 }
 
 /// Each start counts, right or wrong.
 pub(super) async fn run(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     start: &Start,
     typed: &str,
 ) -> Result<Vec<u8>, Failure> {
-    let users = &visit.context.realm.people.users;
+    let users = &browser.context.realm.people.users;
     let user = match typed.is_empty() {
         true => None,
-        false => users.by_login(typed, visit.context.now()).await?,
+        false => users.by_login(typed, browser.context.now()).await?,
     };
-    run_for(visit, start, user.as_ref(), typed).await
+    run_for(browser, start, user.as_ref(), typed).await
 }
 
 /// As [`run`], for an account that is known.
 pub(super) async fn run_for(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     start: &Start,
     user: Option<&User>,
     typed: &str,
 ) -> Result<Vec<u8>, Failure> {
-    let budgets = Budgets::of(visit, start.counts, user, typed);
-    let standing = budgets.begin(visit).await?;
-    budgets.wrong(visit).await?;
+    let budgets = Budgets::of(browser, start.counts, user, typed);
+    let standing = budgets.begin(browser).await?;
+    budgets.wrong(browser).await?;
     let user = user.filter(|_| standing == Standing::Open);
-    Ok((start.run)(visit, user).await?)
+    Ok((start.run)(browser, user).await?)
 }
 
 /// The page with what went wrong, and the record of it.
 pub(super) fn failed(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     failure: Failure,
     method: &str,
     html: impl FnOnce(&BrowserRequest, Notice) -> Html,
 ) -> Response {
-    let event = visit.context.event(Action::LOGIN).method(method);
+    let event = browser.context.event(Action::LOGIN).method(method);
     let event = event.refused(failure.code());
     let event = match &failure {
         // Whose account it was; never what somebody typed.
@@ -165,29 +165,29 @@ pub(super) fn failed(
         | Failure::Later(..)
         | Failure::Store(_) => event,
     };
-    visit.context.realm.audit().record(event);
-    let metrics = &visit.context.realm.host.metrics;
+    browser.context.realm.audit().record(event);
+    let metrics = &browser.context.realm.host.metrics;
     metrics.login(method, failure.code());
-    refused(visit, failure, html)
+    refused(browser, failure, html)
 }
 
 /// The page with what went wrong, where it was recorded already.
 pub(super) fn refused(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     failure: Failure,
     html: impl FnOnce(&BrowserRequest, Notice) -> Html,
 ) -> Response {
     match failure {
         Failure::Wrong(text, _) | Failure::Expired(text) | Failure::Invalid(text) => {
-            let html = html(&visit, Notice::Error(text));
-            visit.page(html)
+            let html = html(&browser, Notice::Error(text));
+            browser.page(html)
         }
         // A login begins again with nothing to say.
-        Failure::LoginRequired => visit.start_again(),
+        Failure::LoginRequired => browser.start_again(),
         Failure::Later(status, retry_after, text) => {
-            let html = html(&visit, Notice::Error(text));
-            visit.later(status, retry_after, html)
+            let html = html(&browser, Notice::Error(text));
+            browser.later(status, retry_after, html)
         }
-        Failure::Store(error) => visit.unavailable(&error),
+        Failure::Store(error) => browser.unavailable(&error),
     }
 }

@@ -41,9 +41,9 @@ pub enum Standing {
 
 impl Budgets {
     /// For an attempt of `kind` at the account that `typed` names.
-    pub fn of(visit: &BrowserRequest, kind: Kind, user: Option<&User>, typed: &str) -> Budgets {
-        let limits = &visit.context.realm.people.limits;
-        let device = visit.device();
+    pub fn of(browser: &BrowserRequest, kind: Kind, user: Option<&User>, typed: &str) -> Budgets {
+        let limits = &browser.context.realm.people.limits;
+        let device = browser.device();
         if let (Some(user), Some(device)) = (user, &device)
             && let Some(known) = device.known(user)
         {
@@ -60,7 +60,7 @@ impl Budgets {
             None => format!("nobody {text}"),
         };
         // The window first: what it refuses is no guess, and must not use up the day.
-        let peer = visit.context.peer;
+        let peer = browser.context.peer;
         let networks = limits.of_networks(kind, peer);
         if typed.is_empty() && user.is_none() {
             // Nobody was named: what is shown names them. There is no account to guess at.
@@ -92,14 +92,14 @@ impl Budgets {
     }
 
     /// Counts a guess; the address only has to have something left.
-    pub async fn begin(&self, visit: &BrowserRequest) -> Result<Standing, Refused> {
-        let (store, now) = (&*visit.context.realm.store, visit.context.now());
+    pub async fn begin(&self, browser: &BrowserRequest) -> Result<Standing, Refused> {
+        let (store, now) = (&*browser.context.realm.store, browser.context.now());
         for network in &self.networks {
             attempts::check(store, network, now).await?;
         }
         // A known browser of the account is bounded by its own budget of mails.
         if self.kind == Kind::Mail && !self.networks.is_empty() {
-            let (realm, peer) = (&visit.context.realm, visit.context.peer);
+            let (realm, peer) = (&browser.context.realm, browser.context.peer);
             let spent = realm.budgets.spend(Act::MailRequest, peer, now);
             spent.map_err(|retry_after| Refused::TooMany { retry_after })?;
         }
@@ -124,8 +124,8 @@ impl Budgets {
     }
 
     /// The guess was wrong: it also counts for the networks.
-    pub async fn wrong(&self, visit: &BrowserRequest) -> Result<(), StoreError> {
-        let (store, now) = (&*visit.context.realm.store, visit.context.now());
+    pub async fn wrong(&self, browser: &BrowserRequest) -> Result<(), StoreError> {
+        let (store, now) = (&*browser.context.realm.store, browser.context.now());
         match attempts::count_all(store, &self.networks, now).await {
             Err(Refused::Store(error)) => Err(error),
             Ok(()) | Err(Refused::TooMany { .. }) => Ok(()),
@@ -133,8 +133,8 @@ impl Budgets {
     }
 
     /// The guess was right, or was not looked at.
-    pub async fn right(&self, visit: &BrowserRequest) -> Result<(), StoreError> {
-        let (store, now) = (&*visit.context.realm.store, visit.context.now());
+    pub async fn right(&self, browser: &BrowserRequest) -> Result<(), StoreError> {
+        let (store, now) = (&*browser.context.realm.store, browser.context.now());
         let counted = self.silent.iter().chain(&self.told);
         let given_back = counted.map(|budget| attempts::give_back(store, budget, now));
         try_join_all(given_back).await.map(|_| ())

@@ -18,15 +18,15 @@ pub const METHOD: Method = Method {
     shows: &["email_code"],
     step: Step::Either,
     guess: Kind::Code,
-    offered: |visit| visit.context.realm.people.mailer.is_some(),
-    usable: |visit, user| visit.context.realm.people.mailer.is_some() && user.email.is_some(),
+    offered: |browser| browser.context.realm.people.mailer.is_some(),
+    usable: |browser, user| browser.context.realm.people.mailer.is_some() && user.email.is_some(),
     decision: "email",
     label: "login-email-button",
     start: Some(Start {
         counts: Kind::Mail,
         needs_name: true,
-        run: |visit, user| send(visit, user),
-        keep: Some(|visit, state, sealed| Box::pin(link::keep(visit, state, sealed))),
+        run: |browser, user| send(browser, user),
+        keep: Some(|browser, state, sealed| Box::pin(link::keep(browser, state, sealed))),
         again: "login-email-again",
     }),
     script: None,
@@ -43,14 +43,14 @@ const PASSWORD_INSTEAD: MethodButton = MethodButton {
 
 fn code_page(page: &MethodPage<'_>) -> Html {
     signet_pages::code(
-        &page.visit.face(),
+        &page.browser.face(),
         &CodePage {
             action: page.action,
             interaction: page.interaction,
             typed: page.typed,
-            minutes: page.visit.context.snapshot.settings.otp_lifetime / 60,
+            minutes: page.browser.context.snapshot.settings.otp_lifetime / 60,
             can_cancel: page.can_cancel,
-            others: match page.second {
+            others: match page.step_up_of {
                 None => &[PASSWORD_INSTEAD],
                 Some(_) => page.others,
             },
@@ -61,9 +61,9 @@ fn code_page(page: &MethodPage<'_>) -> Html {
 
 /// Makes a code, and mails it if there is somebody to mail it to. What the browser sees is the same
 /// either way.
-fn send<'a>(visit: &'a BrowserRequest, user: Option<&'a User>) -> Answer<'a, Vec<u8>> {
+fn send<'a>(browser: &'a BrowserRequest, user: Option<&'a User>) -> Answer<'a, Vec<u8>> {
     Box::pin(async move {
-        let context = &visit.context;
+        let context = &browser.context;
         let (realm, settings) = (&context.realm, &context.snapshot.settings);
         let now = context.now();
         let receiver = user.filter(|user| Entrance::MailedCode.opens(user, now));
@@ -75,12 +75,12 @@ fn send<'a>(visit: &'a BrowserRequest, user: Option<&'a User>) -> Answer<'a, Vec
             let clients = &context.snapshot.registry.clients;
             let client = context.noted_client().and_then(|id| clients.get(id));
             let letter = signet_pages::login_code(
-                &visit.face(),
+                &browser.face(),
                 &signet_pages::LoginCode {
                     server: &settings.issuer,
                     client_name: client.map(|client| name_of(client)),
                     digits: &code.digits,
-                    url: &link::url(visit, &code)?,
+                    url: &link::url(browser, &code)?,
                     minutes: lifetime / 60,
                 },
             );
@@ -92,7 +92,7 @@ fn send<'a>(visit: &'a BrowserRequest, user: Option<&'a User>) -> Answer<'a, Vec
 
 fn verify<'a>(attempt: &'a Try<'a>) -> Answer<'a, Verdict> {
     Box::pin(async move {
-        let context = &attempt.visit.context;
+        let context = &attempt.browser.context;
         let (realm, now) = (&context.realm, context.now());
         let Some(id) = MailedCodeId::from_slice(attempt.state) else {
             return Ok(Verdict::Expired);

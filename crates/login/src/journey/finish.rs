@@ -25,7 +25,7 @@ use crate::freshness;
 pub(super) async fn shown(journey: Journey, proof: Proof, form: &Params) -> Next {
     match finish(journey, proof, form).await {
         Ok(next) => next,
-        Err((visit, error)) => Next::Answer(visit.unavailable(&error)),
+        Err((browser, error)) => Next::Answer(browser.unavailable(&error)),
     }
 }
 
@@ -35,14 +35,14 @@ async fn finish(
     form: &Params,
 ) -> Result<Next, (BrowserRequest, StoreError)> {
     let Journey {
-        mut visit,
+        mut browser,
         mut interaction,
     } = journey;
     let Proof { user, shown, by } = proof;
-    let now = visit.context.now();
+    let now = browser.context.now();
     let half = interaction.half.take();
     let half = half.filter(|half| half.user_id == user.id);
-    let session = visit
+    let session = browser
         .present()
         .filter(|present| half.is_none() && interaction.step_up && present.user.id == user.id);
     let before: Vec<Shown> = match (&half, session) {
@@ -55,10 +55,10 @@ async fn finish(
     let auth_time = auth_time.map(|present| present.found.row.auth_time);
     let since = half
         .as_ref()
-        .map_or_else(|| freshness::recent(&visit.context), Half::since);
-    let brought = match provider::bring(&mut visit, &interaction, &user).await {
+        .map_or_else(|| freshness::recent(&browser.context), Half::since);
+    let brought = match provider::bring(&mut browser, &interaction, &user).await {
         Ok(brought) => brought,
-        Err(error) => return Err((visit, error)),
+        Err(error) => return Err((browser, error)),
     };
     let shown_before = before.iter().find(|one| one.method == shown);
     let at = match (by, shown_before) {
@@ -74,31 +74,31 @@ async fn finish(
         }
     }
     if !interaction.strict {
-        match is_spared(&visit, &user, &methods).await {
+        match is_spared(&browser, &user, &methods).await {
             Ok(true) => methods.push(Shown::new(remembered::SHOWS, now)),
             Ok(false) => {}
-            Err(error) => return Err((visit, error)),
+            Err(error) => return Err((browser, error)),
         }
     }
     let will_be = brought.user.as_ref().unwrap_or(&user);
     let before_session =
-        step_up::before_session(&visit, &interaction, &user, will_be, &methods, since).await;
+        step_up::before_session(&browser, &interaction, &user, will_be, &methods, since).await;
     match before_session {
         Ok(Before::Nothing) => {}
         Ok(Before::Page) => {
-            let issue_ms = visit.context.issue_ms;
+            let issue_ms = browser.context.issue_ms;
             let since_ms = half.as_ref().map_or(issue_ms, |half| half.since_ms);
             let begun_at = half.as_ref().map_or(now, Half::begun);
             interaction.half = Some(Half::new(&user, &methods, begun_at, since_ms));
-            return Ok(Next::StepUp(Journey::new(visit, interaction)));
+            return Ok(Next::StepUp(Journey::new(browser, interaction)));
         }
         Ok(Before::Unreachable) => {
-            return Ok(Next::Answer(visit.error(&step_up::unreachable())));
+            return Ok(Next::Answer(browser.error(&step_up::unreachable())));
         }
-        Err(error) => return Err((visit, error)),
+        Err(error) => return Err((browser, error)),
     }
     let names: Vec<&str> = methods.iter().map(|one| &*one.method).collect();
-    let registry = &visit.context.snapshot.registry;
+    let registry = &browser.context.snapshot.registry;
     let wants = Wants {
         sought: interaction.sought(registry),
         shown: Some(&names),
@@ -106,31 +106,31 @@ async fn finish(
         ..Wants::default()
     };
     // Every page before was for this: nothing is left that keeps the person out.
-    if access::ask(&visit.context, Entrance::Login, will_be, &wants).is_err() {
-        return Ok(Next::identify(visit, interaction));
+    if access::ask(&browser.context, Entrance::Login, will_be, &wants).is_err() {
+        return Ok(Next::identify(browser, interaction));
     }
-    let usable = usable(&visit, &user);
-    let device = visit.device();
+    let usable = usable(&browser, &user);
+    let device = browser.device();
     let is_new = device.is_none_or(|device| device.known(&user).is_none());
     let person = is_new.then(|| user.clone());
-    if let Err(error) = visit.log_in(user, &methods, auth_time).await {
-        return Err((visit, error));
+    if let Err(error) = browser.log_in(user, &methods, auth_time).await {
+        return Err((browser, error));
     }
     if let Some(person) = &person {
-        security_mail::tell_of_new_device(&visit, person).await;
+        security_mail::tell_of_new_device(&browser, person).await;
     }
     if form.get("remember").is_some()
         && acr::is_enrolled(shown)
-        && let Err(error) = remembered::remember(&visit).await
+        && let Err(error) = remembered::remember(&browser).await
     {
-        return Err((visit, error));
+        return Err((browser, error));
     }
     interaction.pending = None;
     interaction.page = Page::Start;
     interaction.strict = false;
-    if let Err(failure) = provider::complete(&mut visit, &mut interaction, since).await {
-        let page = attempt::failed(visit, failure, provider::METHOD, |visit, notice| {
-            login_page::page(visit, &interaction, None, Some(notice))
+    if let Err(failure) = provider::complete(&mut browser, &mut interaction, since).await {
+        let page = attempt::failed(browser, failure, provider::METHOD, |browser, notice| {
+            login_page::page(browser, &interaction, None, Some(notice))
         });
         return Ok(Next::Answer(page));
     }
@@ -141,31 +141,31 @@ async fn finish(
     };
     if half_way {
         interaction.step_up = true;
-        return Ok(Next::Done(Journey::new(visit, interaction)));
+        return Ok(Next::Done(Journey::new(browser, interaction)));
     }
-    let row = visit.present().map(|present| &present.found.row);
+    let row = browser.present().map(|present| &present.found.row);
     interaction.login = row.map(SessionStamp::by);
-    Ok(Next::LoggedIn(Journey::new(visit, interaction)))
+    Ok(Next::LoggedIn(Journey::new(browser, interaction)))
 }
 
 /// Whether the account's second factor is not asked for, since this browser is remembered.
 async fn is_spared(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     user: &User,
     shown: &[Shown],
 ) -> Result<bool, StoreError> {
     let names: Vec<&str> = shown.iter().map(|one| &*one.method).collect();
     Ok(
-        who::wants_second_factor(&visit.context, user, &names).await?
-            && remembered::is_remembered(visit, user).await?,
+        who::wants_second_factor(&browser.context, user, &names).await?
+            && remembered::is_remembered(browser, user).await?,
     )
 }
 
 /// What this account can log in with here: names of `signet_oauth::authorize::acr::METHODS`.
-fn usable(visit: &BrowserRequest, user: &User) -> Vec<&'static str> {
+fn usable(browser: &BrowserRequest, user: &User) -> Vec<&'static str> {
     METHODS
         .iter()
-        .filter(|method| (method.offered)(visit) && (method.usable)(visit, user))
+        .filter(|method| (method.offered)(browser) && (method.usable)(browser, user))
         .flat_map(|method| method.shows)
         .copied()
         .collect()

@@ -31,29 +31,29 @@ const SAME: &str = "login-first-password-same";
 
 /// The page.
 pub(super) fn show(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     mut interaction: Interaction,
     who: &Who,
     notice: Option<Notice>,
 ) -> Response {
     interaction.page = Page::Second;
     interaction.pending = None;
-    let html = render(&visit, &interaction, who, notice);
-    visit.page(html)
+    let html = render(&browser, &interaction, who, notice);
+    browser.page(html)
 }
 
 fn render(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     interaction: &Interaction,
     who: &Who,
     notice: Option<Notice>,
 ) -> Html {
-    let policy = &visit.context.realm.people.passwords;
+    let policy = &browser.context.realm.people.passwords;
     signet_pages::first_password(
-        &visit.face(),
+        &browser.face(),
         &FirstPassword {
             action: ACTION,
-            interaction: &visit.seal(interaction),
+            interaction: &browser.seal(interaction),
             username: &who.user.username,
             email: who.user.email.as_deref().unwrap_or(""),
             name: who.user.profile.name.as_deref().unwrap_or(""),
@@ -67,29 +67,29 @@ fn render(
 
 /// The new password: it is set, and the login goes on.
 pub(super) async fn submit(
-    mut visit: BrowserRequest,
+    mut browser: BrowserRequest,
     mut interaction: Interaction,
     who: Who,
     form: &Params,
 ) -> Next {
     match form.get("decision") {
         Some(NAME) => {}
-        Some("other") => return Next::identify(visit, interaction),
-        Some(_) | None => return Next::Answer(show(visit, interaction, &who, None)),
+        Some("other") => return Next::identify(browser, interaction),
+        Some(_) | None => return Next::Answer(show(browser, interaction, &who, None)),
     }
-    let event = visit.context.event(Action::ACCOUNT).operation(NAME);
+    let event = browser.context.event(Action::ACCOUNT).operation(NAME);
     let event = event.subject(&who.user.id);
-    let changed = change(&visit, &who.user, form);
-    let audit = visit.context.realm.audit();
+    let changed = change(&browser, &who.user, form);
+    let audit = browser.context.realm.audit();
     match audit.act(event, changed, Failure::code).await {
         Ok(user) => {
             let told = SecurityEvent::PasswordChanged;
-            security_mail::send(&visit, &user, told).await;
-            visit.begin_after_end(&user);
+            security_mail::send(&browser, &user, told).await;
+            browser.begin_after_end(&user);
             let before = who.shown.clone();
-            let since_ms = visit.context.issue_ms;
+            let since_ms = browser.context.issue_ms;
             let begun_at = interaction.half.as_ref().map(Half::begun);
-            let begun_at = begun_at.unwrap_or(visit.context.now());
+            let begun_at = begun_at.unwrap_or(browser.context.now());
             interaction.half = Some(Half::new(&user, &before, begun_at, since_ms));
             // What was shown before stands in the interaction: the new password adds nothing to it.
             let first = before.first().map(|one| &*one.method);
@@ -101,20 +101,20 @@ pub(super) async fn submit(
                 shown,
                 by: By::Before,
             };
-            Next::Shown(Journey::new(visit, interaction), Box::new(proof))
+            Next::Shown(Journey::new(browser, interaction), Box::new(proof))
         }
         Err(Failure::LoginRequired) => {
             interaction.half = None;
-            Next::identify(visit, interaction)
+            Next::identify(browser, interaction)
         }
-        Err(failure) => Next::Answer(attempt::refused(visit, failure, |visit, notice| {
-            render(visit, &interaction, &who, Some(notice))
+        Err(failure) => Next::Answer(attempt::refused(browser, failure, |browser, notice| {
+            render(browser, &interaction, &who, Some(notice))
         })),
     }
 }
 
-async fn change(visit: &BrowserRequest, user: &User, form: &Params) -> Result<User, Failure> {
-    let (realm, now) = (&visit.context.realm, visit.context.now());
+async fn change(browser: &BrowserRequest, user: &User, form: &Params) -> Result<User, Failure> {
+    let (realm, now) = (&browser.context.realm, browser.context.now());
     let users = &realm.people.users;
     let new = form.get("new_password").unwrap_or("");
     realm

@@ -15,9 +15,9 @@ use crate::passkeys::Challenge;
 const NAME_FIRST: &str = "login-name-first";
 
 /// The login page, which says this.
-fn say(visit: BrowserRequest, interaction: Interaction, text: &'static str) -> Next {
+fn say(browser: BrowserRequest, interaction: Interaction, text: &'static str) -> Next {
     let notice = Some(Notice::Error(text));
-    Next::Identify(Journey::new(visit, interaction), notice)
+    Next::Identify(Journey::new(browser, interaction), notice)
 }
 
 /// The method of the page that a form is on: a started one, or the first. None: what was started is
@@ -32,7 +32,10 @@ fn of_page(interaction: &Interaction) -> Option<&'static Method> {
 
 /// Handles a form of the login page, or of a method that was started from it.
 pub(super) async fn submit(journey: Journey, form: &Params) -> Next {
-    let Journey { visit, interaction } = journey;
+    let Journey {
+        browser,
+        interaction,
+    } = journey;
     let decision = form.get("decision").unwrap_or("");
     let typed = form.get("username").unwrap_or("").trim();
     for lead in LEADS {
@@ -40,32 +43,32 @@ pub(super) async fn submit(journey: Journey, form: &Params) -> Next {
         let on_login_page = interaction.page == Page::Login;
         let by_name = || {
             on_login_page
-                .then(|| (lead.of_typed)(&visit, typed))
+                .then(|| (lead.of_typed)(&browser, typed))
                 .flatten()
         };
         if let Some(name) = chosen.or_else(by_name) {
-            return (lead.begin)(Journey::new(visit, interaction), name, typed.to_owned()).await;
+            return (lead.begin)(Journey::new(browser, interaction), name, typed.to_owned()).await;
         }
     }
-    if !visit.context.snapshot.settings.local_login {
-        return Next::identify(visit, interaction);
+    if !browser.context.snapshot.settings.local_login {
+        return Next::identify(browser, interaction);
     }
     for method in METHODS
         .iter()
         .filter(|method| method.is_first() && method.decision == decision)
     {
         if let Some(script) = &method.script {
-            return by_script(visit, interaction, method, script, form).await;
+            return by_script(browser, interaction, method, script, form).await;
         }
         if let Some(start) = &method.start {
-            return begin(visit, interaction, method, start, form).await;
+            return begin(browser, interaction, method, start, form).await;
         }
     }
     if interaction.page == Page::Method && decision == first().decision {
-        return Next::identify(visit, interaction);
+        return Next::identify(browser, interaction);
     }
     let Some(method) = of_page(&interaction).filter(|method| method.is_first()) else {
-        return Next::identify(visit, interaction);
+        return Next::identify(browser, interaction);
     };
     let typed = match &interaction.pending {
         Some(pending) if interaction.page == Page::Method => pending.typed.clone(),
@@ -76,14 +79,14 @@ pub(super) async fn submit(journey: Journey, form: &Params) -> Next {
         left: state.map_or(&[][..], |pending| &pending.state),
         ends_at: interaction.ends_at,
     };
-    match attempt::verify(&visit, method, state, &typed, form).await {
-        Ok(proof) => Next::Shown(Journey::new(visit, interaction), Box::new(proof)),
+    match attempt::verify(&browser, method, state, &typed, form).await {
+        Ok(proof) => Next::Shown(Journey::new(browser, interaction), Box::new(proof)),
         Err(failure) => Next::Answer(attempt::failed(
-            visit,
+            browser,
             failure,
             method.name,
-            |visit, notice| {
-                login_page::method_page(visit, method, &interaction, Some(&typed), Some(notice))
+            |browser, notice| {
+                login_page::method_page(browser, method, &interaction, Some(&typed), Some(notice))
             },
         )),
     }
@@ -92,14 +95,14 @@ pub(super) async fn submit(journey: Journey, form: &Params) -> Next {
 /// The answer of a script on the login page. Whether or not it is accepted, the next page asks
 /// again.
 async fn by_script(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     mut interaction: Interaction,
     method: &'static Method,
     script: &Script,
     form: &Params,
 ) -> Next {
-    if !(method.offered)(&visit) || !(script.is_answer)(form) {
-        return say(visit, interaction, script.missing);
+    if !(method.offered)(&browser) || !(script.is_answer)(form) {
+        return say(browser, interaction, script.missing);
     }
     let challenge = interaction
         .challenge
@@ -110,15 +113,15 @@ async fn by_script(
         left: &state,
         ends_at: interaction.ends_at,
     };
-    match attempt::verify_of(&visit, method, state, None, "", form).await {
-        Ok(proof) => Next::Shown(Journey::new(visit, interaction), Box::new(proof)),
+    match attempt::verify_of(&browser, method, state, None, "", form).await {
+        Ok(proof) => Next::Shown(Journey::new(browser, interaction), Box::new(proof)),
         Err(failure) => {
             login_page::turn_to(&mut interaction);
             Next::Answer(attempt::failed(
-                visit,
+                browser,
                 failure,
                 method.name,
-                |visit, notice| login_page::page(visit, &interaction, None, Some(notice)),
+                |browser, notice| login_page::page(browser, &interaction, None, Some(notice)),
             ))
         }
     }
@@ -126,7 +129,7 @@ async fn by_script(
 
 /// Starts a method that has a step before its attempt, and shows its page.
 async fn begin(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     mut interaction: Interaction,
     method: &'static Method,
     start: &Start,
@@ -139,12 +142,12 @@ async fn begin(
     let is_again = again.is_some();
     let typed = again.unwrap_or_else(|| form.get("username").unwrap_or("").trim().to_owned());
     if typed.is_empty() && start.needs_name {
-        return say(visit, interaction, NAME_FIRST);
+        return say(browser, interaction, NAME_FIRST);
     }
-    if !(method.offered)(&visit) || typed.len() > MAX_TYPED {
-        return say(visit, interaction, first().wrong);
+    if !(method.offered)(&browser) || typed.len() > MAX_TYPED {
+        return say(browser, interaction, first().wrong);
     }
-    match attempt::run(&visit, start, &typed).await {
+    match attempt::run(&browser, start, &typed).await {
         Ok(state) => {
             interaction.page = Page::Method;
             interaction.pending = Some(Pending {
@@ -152,20 +155,22 @@ async fn begin(
                 typed,
                 state,
             });
-            if let Err(error) = attempt::keep(&visit, start, &mut interaction).await {
-                return Next::Answer(visit.unavailable(&error));
+            if let Err(error) = attempt::keep(&browser, start, &mut interaction).await {
+                return Next::Answer(browser.unavailable(&error));
             }
             let notice = is_again.then_some(Notice::Done(start.again));
-            let html = login_page::method_page(&visit, method, &interaction, None, notice);
-            Next::Answer(visit.page(html))
+            let html = login_page::method_page(&browser, method, &interaction, None, notice);
+            Next::Answer(browser.page(html))
         }
         Err(failure) => {
             login_page::turn_to(&mut interaction);
             Next::Answer(attempt::failed(
-                visit,
+                browser,
                 failure,
                 method.name,
-                |visit, notice| login_page::page(visit, &interaction, Some(&typed), Some(notice)),
+                |browser, notice| {
+                    login_page::page(browser, &interaction, Some(&typed), Some(notice))
+                },
             ))
         }
     }

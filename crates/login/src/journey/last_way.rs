@@ -8,7 +8,7 @@ use signet_request::browser_request::BrowserRequest;
 /// Whether this credential is the last with which a login of the account can begin, whatever its
 /// kind. To be asked of the record that the write replaces: of two that are taken away at once, one
 /// stays.
-pub(crate) fn is_last_way(visit: &BrowserRequest, user: &User, name: &CredentialName) -> bool {
+pub(crate) fn is_last_way(browser: &BrowserRequest, user: &User, name: &CredentialName) -> bool {
     let begins_logins = match name.kind {
         CredentialKind::Password | CredentialKind::Passkey | CredentialKind::Provider => true,
         CredentialKind::Totp
@@ -19,9 +19,9 @@ pub(crate) fn is_last_way(visit: &BrowserRequest, user: &User, name: &Credential
         return false;
     }
     let rest = user.without(name);
-    let local = visit.context.snapshot.settings.local_login
+    let local = browser.context.snapshot.settings.local_login
         && METHODS.iter().any(|method| {
-            method.is_first() && (method.offered)(visit) && (method.usable)(visit, &rest)
+            method.is_first() && (method.offered)(browser) && (method.usable)(browser, &rest)
         });
     !local && !rest.has(CredentialKind::Provider)
 }

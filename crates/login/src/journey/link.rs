@@ -37,14 +37,14 @@ fn key_of(id: &MailedCodeId) -> Key {
 /// # Errors
 /// Sealing.
 pub(super) fn url(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     code: &one_time_code::NewCode,
 ) -> Result<String, StoreError> {
     let plain = [code.id.as_bytes().as_slice(), code.digits.as_bytes()].concat();
-    let sealed = visit.context.realm.keyring().seal(PURPOSE, &plain);
+    let sealed = browser.context.realm.keyring().seal(PURPOSE, &plain);
     let sealed = sealed.map_err(|_| StoreError::Unavailable("sealing".into()))?;
     let token = base64url::encode(&sealed);
-    Ok(visit.url(&format!("{PATH}?token={token}")))
+    Ok(browser.url(&format!("{PATH}?token={token}")))
 }
 
 /// Keeps the page that a code belongs to, until the code expires, unless callers like this one have
@@ -53,16 +53,16 @@ pub(super) fn url(
 /// # Errors
 /// The store's.
 pub(super) async fn keep(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     state: &[u8],
     sealed: &str,
 ) -> Result<(), StoreError> {
     let Some(id) = MailedCodeId::from_slice(state) else {
         return Ok(());
     };
-    let (context, now) = (&visit.context, visit.context.now());
+    let (context, now) = (&browser.context, browser.context.now());
     let budgets = &context.realm.budgets;
-    let spent = budgets.spend_many(Act::Waiting, visit.caller(), sealed.len(), now);
+    let spent = budgets.spend_many(Act::Waiting, browser.caller(), sealed.len(), now);
     if spent.is_err() {
         // The code can be typed all the same.
         return Ok(());
@@ -82,47 +82,55 @@ pub(super) async fn keep(
 
 /// GET.
 pub async fn show(context: Context) -> Response {
-    let (visit, params) = match BrowserRequest::of_query(context).await {
-        Ok(visit) => visit,
+    let (browser, params) = match BrowserRequest::of_query(context).await {
+        Ok(browser) => browser,
         Err(answer) => return answer,
     };
-    let t = visit.face();
-    let found = match open(&visit, &params) {
-        Some((id, digits)) => match waiting(&visit, &id).await {
+    let t = browser.face();
+    let found = match open(&browser, &params) {
+        Some((id, digits)) => match waiting(&browser, &id).await {
             Ok(sealed) => sealed.map(|sealed| (sealed, digits)),
-            Err(error) => return visit.unavailable(&error),
+            Err(error) => return browser.unavailable(&error),
         },
         None => None,
     };
     let Some((sealed, digits)) = found else {
-        return visit.page(signet_pages::link_ended(&t));
+        return browser.page(signet_pages::link_ended(&t));
     };
     let form = Params::from_pairs([("interaction", &*sealed)]);
-    let interaction = form.ok().and_then(|form| visit.open(&form));
+    let interaction = form.ok().and_then(|form| browser.open(&form));
     let Some(interaction) = interaction else {
-        return visit.page(signet_pages::link_elsewhere(&t));
+        return browser.page(signet_pages::link_elsewhere(&t));
     };
     let typed = interaction.pending.as_ref();
     let typed = typed.map_or("", |pending| &*pending.typed);
     let html = signet_pages::link_confirm(&t, ACTION, &sealed, typed, &digits);
-    visit.page(html)
+    browser.page(html)
 }
 
 /// The code that a link has in it.
-fn open(visit: &BrowserRequest, params: &Params) -> Option<(MailedCodeId, String)> {
+fn open(browser: &BrowserRequest, params: &Params) -> Option<(MailedCodeId, String)> {
     let token = params
         .get("token")
         .filter(|token| token.len() <= MAX_TOKEN)?;
     let sealed = base64url::decode(token.as_bytes()).ok()?;
-    let plain = visit.context.realm.keyring().open(PURPOSE, &sealed).ok()?;
+    let plain = browser
+        .context
+        .realm
+        .keyring()
+        .open(PURPOSE, &sealed)
+        .ok()?;
     let (id, digits) = plain.split_at_checked(plain.len().checked_sub(DIGITS)?)?;
     let digits = String::from_utf8(digits.to_vec()).ok()?;
     Some((MailedCodeId::from_slice(id)?, digits))
 }
 
 /// The sealed page of a code that still counts.
-async fn waiting(visit: &BrowserRequest, id: &MailedCodeId) -> Result<Option<String>, StoreError> {
-    let (store, now) = (&visit.context.realm.store, visit.context.now());
+async fn waiting(
+    browser: &BrowserRequest,
+    id: &MailedCodeId,
+) -> Result<Option<String>, StoreError> {
+    let (store, now) = (&browser.context.realm.store, browser.context.now());
     if !one_time_code::counts(&**store, id, now).await? {
         return Ok(None);
     }

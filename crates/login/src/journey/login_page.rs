@@ -13,13 +13,13 @@ use super::{LEADS, METHODS};
 
 /// Shows the login page.
 pub fn show(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     mut interaction: Interaction,
     notice: Option<Notice>,
 ) -> Response {
     turn_to(&mut interaction);
-    let html = page(&visit, &interaction, None, notice);
-    visit.page(html)
+    let html = page(&browser, &interaction, None, notice);
+    browser.page(html)
 }
 
 /// The method whose fields stand on the login page: [`METHODS`] begins with it.
@@ -37,17 +37,17 @@ pub(super) fn turn_to(interaction: &mut Interaction) {
 
 /// The login page, filled in.
 pub(super) fn page(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     interaction: &Interaction,
     typed: Option<&str>,
     notice: Option<Notice>,
 ) -> Html {
-    method_page(visit, first(), interaction, typed, notice)
+    method_page(browser, first(), interaction, typed, notice)
 }
 
 /// The page of a method, filled in.
 pub(super) fn method_page(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     method: &Method,
     interaction: &Interaction,
     typed: Option<&str>,
@@ -57,9 +57,9 @@ pub(super) fn method_page(
     let pending = interaction.pending.as_ref();
     let hint = request.and_then(|request| request.login_hint.as_deref());
     let page = MethodPage {
-        visit,
+        browser,
         action: ACTION,
-        interaction: &visit.seal(interaction),
+        interaction: &browser.seal(interaction),
         typed: typed
             .or(pending.map(|pending| &*pending.typed))
             .or(hint)
@@ -67,7 +67,7 @@ pub(super) fn method_page(
         request,
         can_cancel: request.is_some(),
         leads_on: interaction.leads_on(),
-        second: None,
+        step_up_of: None,
         others: &[],
         can_remember: false,
         state: pending.map_or(&[], |pending| &pending.state),
@@ -83,24 +83,24 @@ pub(super) fn method_page(
 /// The login page: the fields of the first method, and a button for each that has a page of its
 /// own.
 fn login_page(page: &MethodPage<'_>) -> Html {
-    let visit = page.visit;
-    let registry = &visit.context.snapshot.registry;
+    let browser = page.browser;
+    let registry = &browser.context.snapshot.registry;
     let client = page
         .request
         .and_then(|request| registry.clients.get(request.client_id()));
     let methods: Vec<MethodButton> = METHODS
         .iter()
-        .filter(|method| method.is_first() && method.start.is_some() && (method.offered)(visit))
+        .filter(|method| method.is_first() && method.start.is_some() && (method.offered)(browser))
         .map(Method::button)
         .collect();
     let script = METHODS.iter().find_map(|method| method.script.as_ref());
-    let script = script.and_then(|script| (script.login_options)(visit, page.challenge));
+    let script = script.and_then(|script| (script.login_options)(browser, page.challenge));
     let leads: Vec<_> = LEADS
         .iter()
-        .flat_map(|lead| (lead.buttons)(visit))
+        .flat_map(|lead| (lead.buttons)(browser))
         .collect();
     signet_pages::login(
-        &visit.face(),
+        &browser.face(),
         &LoginPage {
             action: page.action,
             interaction: page.interaction,
@@ -110,9 +110,9 @@ fn login_page(page: &MethodPage<'_>) -> Html {
             methods: &methods,
             passkey: script.as_deref(),
             providers: &leads,
-            local: visit.context.snapshot.settings.local_login,
-            recovery: visit.context.realm.people.mailer.is_some(),
-            sign_up: visit.context.offers_sign_up(),
+            local: browser.context.snapshot.settings.local_login,
+            recovery: browser.context.realm.people.mailer.is_some(),
+            sign_up: browser.context.offers_sign_up(),
             leads_on: page.leads_on,
             can_cancel: page.can_cancel,
             notice: page.notice.clone(),

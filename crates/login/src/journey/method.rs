@@ -148,7 +148,7 @@ pub struct Start {
 /// What a method's page is made of.
 pub struct MethodPage<'a> {
     /// The request.
-    pub visit: &'a BrowserRequest,
+    pub browser: &'a BrowserRequest,
     /// Where the form goes.
     pub action: &'a str,
     /// The sealed interaction.
@@ -162,7 +162,7 @@ pub struct MethodPage<'a> {
     /// Whether the login leads beyond this server's own pages.
     pub leads_on: bool,
     /// It is a further step of a login: whose.
-    pub second: Option<&'a User>,
+    pub step_up_of: Option<&'a User>,
     /// The other methods that would do, where it is a further step.
     pub others: &'a [MethodButton],
     /// Whether the browser may be remembered by it.
@@ -179,7 +179,7 @@ pub struct MethodPage<'a> {
 /// One attempt.
 pub struct Attempt<'a> {
     /// The request.
-    pub visit: &'a BrowserRequest,
+    pub browser: &'a BrowserRequest,
     /// The account that was named, where there is one.
     pub user: Option<&'a User>,
     /// What [`Start::run`] answered; empty where there was no start.

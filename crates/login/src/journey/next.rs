@@ -13,15 +13,18 @@ pub const ACTION: &str = "interaction";
 /// A person on the way through a login.
 pub struct Journey {
     /// The browser's request.
-    pub visit: BrowserRequest,
+    pub browser: BrowserRequest,
     /// What the login is for, and how far it is.
     pub interaction: Interaction,
 }
 
 impl Journey {
     /// Boxed: it is large, and handed from step to step.
-    pub fn new(visit: BrowserRequest, interaction: Interaction) -> Box<Journey> {
-        Box::new(Journey { visit, interaction })
+    pub fn new(browser: BrowserRequest, interaction: Interaction) -> Box<Journey> {
+        Box::new(Journey {
+            browser,
+            interaction,
+        })
     }
 }
 
@@ -43,8 +46,8 @@ pub enum Next {
 
 impl Next {
     /// The login page, with nothing said on it.
-    pub(super) fn identify(visit: BrowserRequest, interaction: Interaction) -> Next {
-        Next::Identify(Journey::new(visit, interaction), None)
+    pub(super) fn identify(browser: BrowserRequest, interaction: Interaction) -> Next {
+        Next::Identify(Journey::new(browser, interaction), None)
     }
 }
 

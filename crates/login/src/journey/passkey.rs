@@ -44,7 +44,7 @@ pub const METHOD: Method = Method {
     ],
     step: Step::Either,
     guess: Kind::Factor,
-    offered: |visit| relying_party(&visit.context.snapshot.settings).is_some(),
+    offered: |browser| relying_party(&browser.context.snapshot.settings).is_some(),
     usable: |_, user| user.has(CredentialKind::Passkey),
     decision: "passkey",
     label: "passkey-use",
@@ -67,22 +67,22 @@ pub(super) fn is_answer(form: &Params) -> bool {
 }
 
 /// What the login page asks a browser for.
-fn login_options(visit: &BrowserRequest, challenge: Option<&str>) -> Option<String> {
-    let settings = &visit.context.snapshot.settings;
+fn login_options(browser: &BrowserRequest, challenge: Option<&str>) -> Option<String> {
+    let settings = &browser.context.snapshot.settings;
     let party = relying_party(settings)?;
     let challenge = Challenge::of(challenge?);
     Some(passkeys::request_options(&party, settings, &challenge))
 }
 
 fn page(page: &MethodPage<'_>, user: &User) -> Html {
-    let settings = &page.visit.context.snapshot.settings;
+    let settings = &page.browser.context.snapshot.settings;
     let asked = relying_party(settings).zip(Challenge::from_slice(page.state));
     let Some((party, challenge)) = asked else {
         // Passkeys were turned off meanwhile: the other methods are chosen from.
-        return signet_pages::choose_step(&page.visit.face(), &step_page(page, user));
+        return signet_pages::choose_step(&page.browser.face(), &step_page(page, user));
     };
     signet_pages::passkey_step(
-        &page.visit.face(),
+        &page.browser.face(),
         &PasskeyStep {
             action: page.action,
             interaction: page.interaction,
@@ -97,7 +97,7 @@ fn page(page: &MethodPage<'_>, user: &User) -> Html {
 
 /// Whose the answer is: the person who is on the way, or else the one that the passkey names.
 async fn owner(attempt: &Attempt<'_>, handle: Option<&[u8]>) -> Result<Option<User>, StoreError> {
-    let context = &attempt.visit.context;
+    let context = &attempt.browser.context;
     match (attempt.user, handle) {
         (Some(user), None) => Ok(Some(user.clone())),
         (Some(user), Some(handle)) => {
@@ -117,7 +117,7 @@ fn boxed<'a>(attempt: &'a Attempt<'a>) -> Answer<'a, Verdict> {
 }
 
 async fn verify(attempt: &Attempt<'_>) -> Result<Verdict, StoreError> {
-    let context = &attempt.visit.context;
+    let context = &attempt.browser.context;
     let (realm, now) = (&context.realm, context.now());
     let settings = &context.snapshot.settings;
     let asked = relying_party(settings).zip(Challenge::from_slice(attempt.state));
@@ -169,7 +169,7 @@ async fn verify(attempt: &Attempt<'_>) -> Result<Verdict, StoreError> {
         }
         consumed = true;
         if used.counter == Counter::Cloned {
-            cloned(attempt.visit, &user).await;
+            cloned(attempt.browser, &user).await;
             return refused(&"its counter did not go on");
         }
         passkey.sign_count = used.sign_count;
@@ -192,9 +192,9 @@ async fn verify(attempt: &Attempt<'_>) -> Result<Verdict, StoreError> {
 
 /// Somebody may have a copy of the passkey (WebAuthn section 6.1.1): it is recorded, and its person
 /// is told.
-async fn cloned(visit: &BrowserRequest, user: &User) {
-    let event = visit.context.event(Action::LOGIN).method(NAME);
+async fn cloned(browser: &BrowserRequest, user: &User) {
+    let event = browser.context.event(Action::LOGIN).method(NAME);
     let event = event.subject(&user.id).refused("passkey_counter");
-    visit.context.realm.audit().record(event);
-    security_mail::send(visit, user, SecurityEvent::PasskeyCopied).await;
+    browser.context.realm.audit().record(event);
+    security_mail::send(browser, user, SecurityEvent::PasskeyCopied).await;
 }

@@ -16,7 +16,7 @@ pub const METHOD: Method = Method {
     step: Step::Either,
     guess: Kind::Password,
     offered: |_| true,
-    usable: |visit, user| visit.context.realm.people.users.has_password(user),
+    usable: |browser, user| browser.context.realm.people.users.has_password(user),
     decision: "password",
     label: "factors-password-button",
     start: None,
@@ -28,7 +28,7 @@ pub const METHOD: Method = Method {
 };
 
 fn page(page: &MethodPage<'_>, user: &User) -> Html {
-    signet_pages::password_step(&page.visit.face(), &step_page(page, user))
+    signet_pages::password_step(&page.browser.face(), &step_page(page, user))
 }
 
 fn verify<'a>(attempt: &'a Attempt<'a>) -> Answer<'a, Verdict> {
@@ -36,10 +36,10 @@ fn verify<'a>(attempt: &'a Attempt<'a>) -> Answer<'a, Verdict> {
         let password = attempt.form.get("password").unwrap_or("");
         let password = Secret::new(password.to_owned());
         let user = attempt.user.filter(|_| attempt.standing == Standing::Open);
-        let context = &attempt.visit.context;
+        let context = &attempt.browser.context;
         let users = &context.realm.people.users;
         // The account's own browser does not wait behind whoever guesses.
-        let device = attempt.visit.device();
+        let device = attempt.browser.device();
         let known = user.zip(device.as_ref()).and_then(|(u, d)| d.known(u));
         let waiter = match known {
             Some(_) => directory::passwords::Waiter::Known,

@@ -9,12 +9,12 @@ use signet_request::interaction::{Goal, Interaction};
 
 /// For what an interaction leads to.
 pub(super) fn required(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     interaction: &Interaction,
     user: &User,
 ) -> Vec<String> {
-    let sought = interaction.sought(&visit.context.snapshot.registry);
-    let mut classes = classes(&visit.context, sought, Some(user));
+    let sought = interaction.sought(&browser.context.snapshot.registry);
+    let mut classes = classes(&browser.context, sought, Some(user));
     classes.extend(interaction.required.iter().cloned());
     classes
 }

@@ -47,7 +47,7 @@ pub const METHOD: Method = Method {
 };
 
 fn page(page: &MethodPage<'_>, user: &User) -> Html {
-    signet_pages::recovery_step(&page.visit.face(), &step_page(page, user))
+    signet_pages::recovery_step(&page.browser.face(), &step_page(page, user))
 }
 
 fn verify<'a>(attempt: &'a Attempt<'a>) -> Answer<'a, Verdict> {
@@ -59,12 +59,12 @@ fn verify<'a>(attempt: &'a Attempt<'a>) -> Answer<'a, Verdict> {
             Standing::Open => attempt.form.get("recovery_code").unwrap_or(""),
             Standing::UsedUp => "",
         };
-        let context = &attempt.visit.context;
+        let context = &attempt.browser.context;
         let users = &context.realm.people.users;
         let left = accept(users, &user.id, typed, context.now()).await?;
         Ok(match left {
             Some(_) if Entrance::Login.opens(user, context.now()) => {
-                security_mail::send(attempt.visit, user, SecurityEvent::RecoveryCodeUsed).await;
+                security_mail::send(attempt.browser, user, SecurityEvent::RecoveryCodeUsed).await;
                 Verdict::Proven(Box::new(user.clone()))
             }
             Some(_) | None => Verdict::Wrong,

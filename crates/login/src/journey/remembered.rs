@@ -21,8 +21,8 @@ pub const LIFETIME: u64 = 30 * 86_400;
 pub const MAX_BROWSERS: usize = 8;
 
 /// The row of this request's browser, if the account has logged in from it with today's password.
-fn row_name(visit: &BrowserRequest, user: &User) -> Option<CredentialName> {
-    let device = visit.device()?;
+fn row_name(browser: &BrowserRequest, user: &User) -> Option<CredentialName> {
+    let device = browser.device()?;
     device.known(user)?;
     Some(CredentialName::new(
         CredentialKind::RememberedBrowser,
@@ -31,12 +31,15 @@ fn row_name(visit: &BrowserRequest, user: &User) -> Option<CredentialName> {
 }
 
 /// Whether this browser is remembered for the account.
-pub(super) async fn is_remembered(visit: &BrowserRequest, user: &User) -> Result<bool, StoreError> {
-    let name = row_name(visit, user).filter(|name| user.credentials().contains(name));
+pub(super) async fn is_remembered(
+    browser: &BrowserRequest,
+    user: &User,
+) -> Result<bool, StoreError> {
+    let name = row_name(browser, user).filter(|name| user.credentials().contains(name));
     let Some(name) = name else {
         return Ok(false);
     };
-    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
+    let (users, now) = (&browser.context.realm.people.users, browser.context.now());
     let Some(mut row) = users.credential(&user.id, &name, now).await? else {
         return Ok(false);
     };
@@ -51,15 +54,15 @@ pub(super) async fn is_remembered(visit: &BrowserRequest, user: &User) -> Result
 }
 
 /// Remembers the browser of whoever has just logged in.
-pub(super) async fn remember(visit: &BrowserRequest) -> Result<(), StoreError> {
-    let Some(present) = visit.present() else {
+pub(super) async fn remember(browser: &BrowserRequest) -> Result<(), StoreError> {
+    let Some(present) = browser.present() else {
         return Ok(());
     };
     let user = &present.user;
-    let Some(name) = row_name(visit, user) else {
+    let Some(name) = row_name(browser, user) else {
         return Ok(());
     };
-    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
+    let (users, now) = (&browser.context.realm.people.users, browser.context.now());
     let label = session::browser_name(&present.found.row.user_agent);
     let mut row = StoredCredential::new(name.clone(), &label, Vec::new(), now);
     row.used_at = Some(now);

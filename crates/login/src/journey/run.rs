@@ -22,8 +22,11 @@ pub enum Outcome {
 }
 
 /// Handles a form of the login page, of a method's page, or of what is offered after a login.
-pub async fn submit(visit: BrowserRequest, interaction: Interaction, form: &Params) -> Outcome {
-    let journey = Journey { visit, interaction };
+pub async fn submit(browser: BrowserRequest, interaction: Interaction, form: &Params) -> Outcome {
+    let journey = Journey {
+        browser,
+        interaction,
+    };
     // Each step on the heap: together they would not fit on a thread's stack in a build without
     // optimisation.
     let next = match journey.interaction.page {
@@ -60,23 +63,28 @@ async fn follow(mut next: Next, form: &Params) -> Outcome {
 }
 
 fn identified(journey: Journey, notice: Option<Notice>) -> Response {
-    login_page::show(journey.visit, journey.interaction, notice)
+    login_page::show(journey.browser, journey.interaction, notice)
 }
 
 /// The answer of the identity provider of this name.
-pub async fn arrive(visit: BrowserRequest, name: &str, params: &Params) -> Outcome {
+pub async fn arrive(browser: BrowserRequest, name: &str, params: &Params) -> Outcome {
     // Nothing was typed.
     let Ok(form) = Params::from_pairs(std::iter::empty::<(&str, &str)>()) else {
-        return Outcome::Page(visit.start_again());
+        return Outcome::Page(browser.start_again());
     };
-    let next = Box::pin(provider::arrive::arrive(visit, name, params)).await;
+    let next = Box::pin(provider::arrive::arrive(browser, name, params)).await;
     follow(next, &form).await
 }
 
 /// The page of what is asked for beyond what was shown, or the login page where nothing would do.
-pub fn ask_further(visit: BrowserRequest, interaction: Interaction) -> Boxed<'static, Response> {
+pub fn ask_further(browser: BrowserRequest, interaction: Interaction) -> Boxed<'static, Response> {
     Box::pin(async move {
-        match step_up::ask(Journey { visit, interaction }).await {
+        match step_up::ask(Journey {
+            browser,
+            interaction,
+        })
+        .await
+        {
             Next::Answer(response) => response,
             Next::Identify(journey, notice) => identified(*journey, notice),
             // Invariant: asking proves nothing, so no session follows.
@@ -94,12 +102,12 @@ pub fn ask_further(visit: BrowserRequest, interaction: Interaction) -> Boxed<'st
 /// # Errors
 /// What was handed in, where no way leads on unasked.
 pub async fn unasked(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     interaction: Interaction,
 ) -> Result<Response, Box<Journey>> {
     for lead in LEADS {
-        if let Some(name) = (lead.unasked)(&visit, &interaction) {
-            let begun = (lead.begin)(Journey::new(visit, interaction), name, String::new()).await;
+        if let Some(name) = (lead.unasked)(&browser, &interaction) {
+            let begun = (lead.begin)(Journey::new(browser, interaction), name, String::new()).await;
             return match begun {
                 Next::Answer(response) => Ok(response),
                 Next::Identify(journey, notice) => Ok(identified(*journey, notice)),
@@ -110,5 +118,5 @@ pub async fn unasked(
             };
         }
     }
-    Err(Journey::new(visit, interaction))
+    Err(Journey::new(browser, interaction))
 }

@@ -51,13 +51,13 @@ enum Need {
     Unreachable,
 }
 
-fn need(visit: &BrowserRequest, interaction: &Interaction, who: &Who) -> Need {
+fn need(browser: &BrowserRequest, interaction: &Interaction, who: &Who) -> Need {
     let may = |method: &&Method| {
-        method.is_second() && (method.offered)(visit) && (method.usable)(visit, &who.user)
+        method.is_second() && (method.offered)(browser) && (method.usable)(browser, &who.user)
     };
     let counted = who.counted(interaction);
     let just_shown = who.just_shown();
-    if who.misses_factor(visit, interaction) {
+    if who.misses_factor(browser, interaction) {
         // A key that verified nobody was shown, and is asked for something beside it.
         let key_shown = interaction.strict && just_shown.iter().any(|name| acr::is_enrolled(name));
         let completes = |method: &&Method| {
@@ -80,7 +80,7 @@ fn need(visit: &BrowserRequest, interaction: &Interaction, who: &Who) -> Need {
         let helps = |method: &&Method| method.shows.iter().any(|name| names.contains(name));
         METHODS.iter().filter(may).filter(helps).collect()
     };
-    for class in policy::required(visit, interaction, &who.will_be) {
+    for class in policy::required(browser, interaction, &who.will_be) {
         if acr::holds(&class, &counted) {
             continue;
         }
@@ -89,7 +89,7 @@ fn need(visit: &BrowserRequest, interaction: &Interaction, who: &Who) -> Need {
             return Need::Ask(helpful);
         }
         // Whoever has a second factor uses it: only where there is none is one set up on the way.
-        let has_factor = freshness::has_factor(&visit.context, &who.user);
+        let has_factor = freshness::has_factor(&browser.context, &who.user);
         if has_factor || acr::second_factor_shown(&counted) {
             return Need::Unreachable;
         }
@@ -108,7 +108,7 @@ fn need(visit: &BrowserRequest, interaction: &Interaction, who: &Who) -> Need {
     }
     // A session that is there goes on: it is the next login that has to.
     if interaction.half.is_some()
-        && let Some(owed) = access::owed(&visit.context, &who.user)
+        && let Some(owed) = access::owed(&browser.context, &who.user)
     {
         return match owed {
             Owed::Password => Need::NewPassword,
@@ -139,22 +139,22 @@ pub(super) enum Before {
 /// What there is before a session begins for somebody who has shown this. `will_be`: their record
 /// as it will be after the login. `since`: when the login began, Unix seconds.
 pub(super) async fn before_session(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     interaction: &Interaction,
     user: &User,
     will_be: &User,
     shown: &[Shown],
     since: u64,
 ) -> Result<Before, StoreError> {
-    let who = Who::of_login(&visit.context, user, will_be, shown, since).await?;
-    let required = policy::required(visit, interaction, will_be);
+    let who = Who::of_login(&browser.context, user, will_be, shown, since).await?;
+    let required = policy::required(browser, interaction, will_be);
     let counted = who.counted(interaction);
     let reached = required.iter().all(|class| acr::holds(class, &counted));
-    let owes = access::owed(&visit.context, user).is_some();
-    if reached && !who.misses_factor(visit, interaction) && !owes {
+    let owes = access::owed(&browser.context, user).is_some();
+    if reached && !who.misses_factor(browser, interaction) && !owes {
         return Ok(Before::Nothing);
     }
-    Ok(match need(visit, interaction, &who) {
+    Ok(match need(browser, interaction, &who) {
         Need::Nothing if !owes => Before::Nothing,
         Need::Nothing
         | Need::Ask(_)
@@ -167,8 +167,8 @@ pub(super) async fn before_session(
 }
 
 /// The methods of which one is asked for now, in the order of the table.
-fn asked(visit: &BrowserRequest, interaction: &Interaction, who: &Who) -> Vec<&'static Method> {
-    match need(visit, interaction, who) {
+fn asked(browser: &BrowserRequest, interaction: &Interaction, who: &Who) -> Vec<&'static Method> {
+    match need(browser, interaction, who) {
         Need::Ask(methods) => methods,
         Need::Nothing
         | Need::Enrol
@@ -194,14 +194,14 @@ pub enum StepUp {
 /// # Errors
 /// The store's.
 pub async fn step_up(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     interaction: &Interaction,
 ) -> Result<StepUp, StoreError> {
-    let Some(present) = visit.present() else {
+    let Some(present) = browser.present() else {
         return Ok(StepUp::Login);
     };
-    let who = who::of_session(visit, present).await?;
-    Ok(match need(visit, interaction, &who) {
+    let who = who::of_session(browser, present).await?;
+    Ok(match need(browser, interaction, &who) {
         _ if who.shown.is_empty() => StepUp::Login,
         Need::Ask(_) | Need::Enrol | Need::NewPassword | Need::Terms => StepUp::Page,
         Need::Nothing | Need::Login => StepUp::Login,
@@ -224,38 +224,38 @@ const ENROL: &str = "totp-enrol";
 /// the person asks for it by a button.
 pub(super) async fn ask(journey: Journey) -> Next {
     let Journey {
-        visit,
+        browser,
         mut interaction,
     } = journey;
-    let who = match who::of(&visit, &interaction).await {
+    let who = match who::of(&browser, &interaction).await {
         Ok(Some(who)) => who,
-        Ok(None) => return Next::identify(visit, interaction),
-        Err(error) => return Next::Answer(visit.unavailable(&error)),
+        Ok(None) => return Next::identify(browser, interaction),
+        Err(error) => return Next::Answer(browser.unavailable(&error)),
     };
     interaction.page = Page::Second;
-    let methods = match need(&visit, &interaction, &who) {
+    let methods = match need(&browser, &interaction, &who) {
         Need::Ask(methods) => methods,
-        Need::Enrol => return Next::Answer(show_enrolment(visit, interaction, &who)),
+        Need::Enrol => return Next::Answer(show_enrolment(browser, interaction, &who)),
         Need::NewPassword => {
-            return Next::Answer(first_password::show(visit, interaction, &who, None));
+            return Next::Answer(first_password::show(browser, interaction, &who, None));
         }
-        Need::Terms => return Next::Answer(terms::show(visit, interaction, None)),
+        Need::Terms => return Next::Answer(terms::show(browser, interaction, None)),
         Need::Nothing | Need::Login => {
             // What the session has shown adds nothing to a whole login.
             interaction.step_up = false;
-            return Next::identify(visit, interaction);
+            return Next::identify(browser, interaction);
         }
-        Need::Unreachable => return Next::Answer(visit.error(&unreachable())),
+        Need::Unreachable => return Next::Answer(browser.error(&unreachable())),
     };
     let Some(method) = methods.first() else {
-        return Next::identify(visit, interaction);
+        return Next::identify(browser, interaction);
     };
     interaction.pending = method
         .start
         .is_none()
         .then(|| pending(method, &who, method.fresh_state()));
-    let html = render(&visit, &interaction, &who, None);
-    Next::Answer(visit.page(html))
+    let html = render(&browser, &interaction, &who, None);
+    Next::Answer(browser.page(html))
 }
 
 fn pending(method: &Method, who: &Who, state: Vec<u8>) -> Pending {
@@ -268,12 +268,12 @@ fn pending(method: &Method, who: &Who, state: Vec<u8>) -> Pending {
 
 /// The page of the method that is pending, or the one that lets the person choose.
 fn render(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     interaction: &Interaction,
     who: &Who,
     notice: Option<Notice>,
 ) -> Html {
-    let methods = asked(visit, interaction, who);
+    let methods = asked(browser, interaction, who);
     let pending = interaction.pending.as_ref();
     let method = pending.and_then(|pending| methods.iter().find(|m| m.name == pending.method));
     let others: Vec<MethodButton> = methods
@@ -283,14 +283,14 @@ fn render(
         .collect();
     let request = interaction.request();
     let page = MethodPage {
-        visit,
+        browser,
         action: ACTION,
-        interaction: &visit.seal(interaction),
+        interaction: &browser.seal(interaction),
         typed: &who.user.username,
         request,
         can_cancel: request.is_some(),
         leads_on: interaction.leads_on(),
-        second: Some(&who.user),
+        step_up_of: Some(&who.user),
         others: &others,
         can_remember: method.is_some_and(|method| method.is_enrolled()),
         state: pending.map_or(&[], |pending| &pending.state),
@@ -300,49 +300,49 @@ fn render(
     match method.map(|method| method.page) {
         Some(super::method::Page::Own(html)) => html(&page),
         Some(super::method::Page::Step(html)) => html(&page, &who.user),
-        None => signet_pages::choose_step(&visit.face(), &step_page(&page, &who.user)),
+        None => signet_pages::choose_step(&browser.face(), &step_page(&page, &who.user)),
     }
 }
 
 /// Handles a form of a further step.
 pub(super) async fn submit(journey: Journey, form: &Params) -> Next {
     let Journey {
-        visit,
+        browser,
         mut interaction,
     } = journey;
-    let who = match who::of(&visit, &interaction).await {
+    let who = match who::of(&browser, &interaction).await {
         Ok(Some(who)) => who,
-        Ok(None) => return Next::identify(visit, interaction),
-        Err(error) => return Next::Answer(visit.unavailable(&error)),
+        Ok(None) => return Next::identify(browser, interaction),
+        Err(error) => return Next::Answer(browser.unavailable(&error)),
     };
-    let methods = match need(&visit, &interaction, &who) {
-        Need::Enrol => return enrol(visit, interaction, who, form).await,
-        Need::NewPassword => return first_password::submit(visit, interaction, who, form).await,
-        Need::Terms => return terms::submit(visit, interaction, who, form).await,
+    let methods = match need(&browser, &interaction, &who) {
+        Need::Enrol => return enrol(browser, interaction, who, form).await,
+        Need::NewPassword => return first_password::submit(browser, interaction, who, form).await,
+        Need::Terms => return terms::submit(browser, interaction, who, form).await,
         Need::Ask(methods) => methods,
         Need::Nothing | Need::Login | Need::Unreachable => Vec::new(),
     };
     if methods.is_empty() {
         // Another tab has shown it, or the factor was removed: the login begins again.
-        return Next::identify(visit, interaction);
+        return Next::identify(browser, interaction);
     }
     let decision = form.get("decision").unwrap_or("");
     if decision == "other" {
         interaction.step_up = false;
-        return Next::identify(visit, interaction);
+        return Next::identify(browser, interaction);
     }
     // The button that leads to a method of a script is also the one that brings its answer.
     let is_answer = |method: &Method| method.script.as_ref().is_some_and(|s| (s.is_answer)(form));
     let chosen = methods.iter().find(|method| method.decision == decision);
     if let Some(method) = chosen.filter(|method| !is_answer(method)) {
-        return Next::Answer(turn_to(visit, interaction, &who, method).await);
+        return Next::Answer(turn_to(browser, interaction, &who, method).await);
     }
     let chosen = interaction.pending.as_ref().and_then(|pending| {
         let method = methods.iter().find(|method| method.name == pending.method);
         method.map(|method| (*method, pending.state.clone()))
     });
     let Some((method, state)) = chosen else {
-        return Next::StepUp(Journey::new(visit, interaction));
+        return Next::StepUp(Journey::new(browser, interaction));
     };
     let user = Some(who.user.clone());
     let typed = &who.user.username;
@@ -350,24 +350,24 @@ pub(super) async fn submit(journey: Journey, form: &Params) -> Next {
         left: &state,
         ends_at: interaction.ends_at,
     };
-    let verified = attempt::verify_of(&visit, method, state, user, typed, form).await;
+    let verified = attempt::verify_of(&browser, method, state, user, typed, form).await;
     // A code that was mailed to somebody else is nothing here.
     let verified = verified.and_then(|proof| match proof.user.id == who.user.id {
         true => Ok(proof),
         false => Err(Failure::Wrong(method.wrong, Some(who.user.id.clone()))),
     });
     match verified {
-        Ok(proof) => Next::Shown(Journey::new(visit, interaction), Box::new(proof)),
+        Ok(proof) => Next::Shown(Journey::new(browser, interaction), Box::new(proof)),
         Err(failure) => {
             if method.start.is_none() {
                 // A passkey's challenge may be consumed by now: the next try answers another one.
                 interaction.pending = Some(pending(method, &who, method.fresh_state()));
             }
             Next::Answer(attempt::failed(
-                visit,
+                browser,
                 failure,
                 method.name,
-                |visit, notice| render(visit, &interaction, &who, Some(notice)),
+                |browser, notice| render(browser, &interaction, &who, Some(notice)),
             ))
         }
     }
@@ -375,59 +375,59 @@ pub(super) async fn submit(journey: Journey, form: &Params) -> Next {
 
 /// Shows a method's page, after its start where it has one.
 async fn turn_to(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     mut interaction: Interaction,
     who: &Who,
     method: &'static Method,
 ) -> Response {
     let Some(start) = &method.start else {
         interaction.pending = Some(pending(method, who, method.fresh_state()));
-        let html = render(&visit, &interaction, who, None);
-        return visit.page(html);
+        let html = render(&browser, &interaction, who, None);
+        return browser.page(html);
     };
     let again = interaction.pending.as_ref();
     let again = again.is_some_and(|pending| pending.method == method.name);
-    match attempt::run_for(&visit, start, Some(&who.user), &who.user.username).await {
+    match attempt::run_for(&browser, start, Some(&who.user), &who.user.username).await {
         Ok(state) => {
             interaction.pending = Some(pending(method, who, state));
-            if let Err(error) = attempt::keep(&visit, start, &mut interaction).await {
-                return visit.unavailable(&error);
+            if let Err(error) = attempt::keep(&browser, start, &mut interaction).await {
+                return browser.unavailable(&error);
             }
             let notice = again.then_some(Notice::Done(start.again));
-            let html = render(&visit, &interaction, who, notice);
-            visit.page(html)
+            let html = render(&browser, &interaction, who, notice);
+            browser.page(html)
         }
-        Err(failure) => attempt::failed(visit, failure, method.name, |visit, notice| {
-            render(visit, &interaction, who, Some(notice))
+        Err(failure) => attempt::failed(browser, failure, method.name, |browser, notice| {
+            render(browser, &interaction, who, Some(notice))
         }),
     }
 }
 
 /// The page that sets up a code app, on the way to what requires one.
-fn show_enrolment(visit: BrowserRequest, mut interaction: Interaction, who: &Who) -> Response {
+fn show_enrolment(browser: BrowserRequest, mut interaction: Interaction, who: &Who) -> Response {
     let secret = TotpSecret::generate();
     let mut pending = pending(&totp::METHOD, who, secret.expose().to_vec());
     pending.method = ENROL.to_owned();
     interaction.pending = Some(pending);
-    let html = enrolment_page(&visit, &interaction, who, &secret, "", None);
-    visit.page(html)
+    let html = enrolment_page(&browser, &interaction, who, &secret, "", None);
+    browser.page(html)
 }
 
 fn enrolment_page(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     interaction: &Interaction,
     who: &Who,
     secret: &TotpSecret,
     label: &str,
     notice: Option<Notice>,
 ) -> Html {
-    let issuer = &visit.context.snapshot.settings.issuer;
+    let issuer = &browser.context.snapshot.settings.issuer;
     let text = secret.base32();
     signet_pages::totp_add(
-        &visit.face(),
+        &browser.face(),
         &TotpAddPage {
             action: ACTION,
-            interaction: &visit.seal(interaction),
+            interaction: &browser.seal(interaction),
             secret: &text,
             uri: &secret.key_uri(issuer, &who.user.username),
             label,
@@ -439,7 +439,7 @@ fn enrolment_page(
 
 /// The first code of an app that has to be set up: it is added, and the login goes on with it.
 async fn enrol(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     mut interaction: Interaction,
     who: Who,
     form: &Params,
@@ -447,46 +447,46 @@ async fn enrol(
     let pending = interaction.pending.take();
     let state = pending.filter(|pending| pending.method == ENROL);
     let (Some(state), Some("totp-add")) = (state, form.get("decision")) else {
-        return Next::identify(visit, interaction);
+        return Next::identify(browser, interaction);
     };
     let secret = TotpSecret::from_bytes(&state.state);
     let label = form.get("label").unwrap_or("").to_owned();
     let fresh = match &interaction.half {
-        Some(half) => freshness::of_half(&visit.context, &who.user, half),
-        None => visit
+        Some(half) => freshness::of_half(&browser.context, &who.user, half),
+        None => browser
             .present()
-            .and_then(|present| freshness::of(&visit.context, present)),
+            .and_then(|present| freshness::of(&browser.context, present)),
     };
     let Some(fresh) = fresh else {
-        return Next::identify(visit, interaction);
+        return Next::identify(browser, interaction);
     };
-    match try_enrol(&visit, &fresh, &secret, &label, form).await {
+    match try_enrol(&browser, &fresh, &secret, &label, form).await {
         Ok(Some(user)) => {
             let proof = Proof {
                 user,
                 shown: APP,
                 by: By::SetUp,
             };
-            Next::Shown(Journey::new(visit, interaction), Box::new(proof))
+            Next::Shown(Journey::new(browser, interaction), Box::new(proof))
         }
         Ok(None) => {
             interaction.pending = Some(state);
             let notice = Some(Notice::Error("factors-add-wrong"));
-            let html = enrolment_page(&visit, &interaction, &who, &secret, &label, notice);
-            Next::Answer(visit.page(html))
+            let html = enrolment_page(&browser, &interaction, &who, &secret, &label, notice);
+            Next::Answer(browser.page(html))
         }
-        Err(error) => Next::Answer(visit.unavailable(&error)),
+        Err(error) => Next::Answer(browser.unavailable(&error)),
     }
 }
 
 async fn try_enrol(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     fresh: &Fresh<'_>,
     secret: &TotpSecret,
     label: &str,
     form: &Params,
 ) -> Result<Option<User>, StoreError> {
-    let (realm, now) = (&visit.context.realm, visit.context.now());
+    let (realm, now) = (&browser.context.realm, browser.context.now());
     let keyring = realm.keyring().clone();
     let typed = form.get("totp").unwrap_or("");
     let before = fresh.user();
@@ -498,7 +498,7 @@ async fn try_enrol(
     let none_yet = |user: &User| {
         Entrance::Login.opens(user, now)
             && user.password_changed_at == before.password_changed_at
-            && !freshness::has_factor(&visit.context, user)
+            && !freshness::has_factor(&browser.context, user)
     };
     let users = &realm.people.users;
     let Some(found) = users.found(&before.id, now).await? else {
@@ -507,13 +507,13 @@ async fn try_enrol(
     if !none_yet(&found.user) {
         return Ok(None);
     }
-    let event = visit.context.event(Action::ACCOUNT).operation("totp-add");
+    let event = browser.context.event(Action::ACCOUNT).operation("totp-add");
     let event = event.subject(&before.id);
     let added = users.change_found(found, now, |draft| draft.put_credential(&app));
     let added = async { added.await.map_err(StoreError::from) };
     let added = realm.audit().act(event, added, store_failed).await?;
     if let Some(user) = &added {
-        security_mail::send(visit, user, SecurityEvent::AppAdded).await;
+        security_mail::send(browser, user, SecurityEvent::AppAdded).await;
     }
     Ok(added)
 }

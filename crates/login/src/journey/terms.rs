@@ -26,15 +26,15 @@ const NAME: &str = "accept-terms";
 
 /// The terms that a form accepts, where there are any to accept.
 pub(crate) fn accepted_terms(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     form: &Params,
 ) -> Result<Option<AcceptedTerms>, Failure> {
-    let terms = visit.context.snapshot.settings.sign_up.terms.as_ref();
+    let terms = browser.context.snapshot.settings.sign_up.terms.as_ref();
     match (terms, form.get("terms")) {
         (None, _) => Ok(None),
         (Some(terms), Some("accepted")) => Ok(Some(AcceptedTerms {
             version: terms.version.clone(),
-            accepted_at: visit.context.now(),
+            accepted_at: browser.context.now(),
         })),
         (Some(_), _) => Err(Failure::Invalid(TERMS)),
     }
@@ -42,23 +42,23 @@ pub(crate) fn accepted_terms(
 
 /// The page.
 pub(super) fn show(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     mut interaction: Interaction,
     notice: Option<Notice>,
 ) -> Response {
     interaction.page = Page::Second;
     interaction.pending = None;
-    let html = render(&visit, &interaction, notice);
-    visit.page(html)
+    let html = render(&browser, &interaction, notice);
+    browser.page(html)
 }
 
-fn render(visit: &BrowserRequest, interaction: &Interaction, notice: Option<Notice>) -> Html {
-    let terms = visit.context.snapshot.settings.sign_up.terms.as_ref();
+fn render(browser: &BrowserRequest, interaction: &Interaction, notice: Option<Notice>) -> Html {
+    let terms = browser.context.snapshot.settings.sign_up.terms.as_ref();
     signet_pages::accept_terms(
-        &visit.face(),
+        &browser.face(),
         &AcceptTerms {
             action: ACTION,
-            interaction: &visit.seal(interaction),
+            interaction: &browser.seal(interaction),
             terms: terms.map_or("", |terms| &*terms.url),
             decision: NAME,
             can_cancel: interaction.request().is_some(),
@@ -69,26 +69,26 @@ fn render(visit: &BrowserRequest, interaction: &Interaction, notice: Option<Noti
 
 /// The terms are accepted, and the login goes on.
 pub(super) async fn submit(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     mut interaction: Interaction,
     who: Who,
     form: &Params,
 ) -> Next {
     match form.get("decision") {
         Some(NAME) => {}
-        Some("other") => return Next::identify(visit, interaction),
-        Some(_) | None => return Next::Answer(show(visit, interaction, None)),
+        Some("other") => return Next::identify(browser, interaction),
+        Some(_) | None => return Next::Answer(show(browser, interaction, None)),
     }
-    let event = visit.context.event(Action::ACCOUNT).operation(NAME);
+    let event = browser.context.event(Action::ACCOUNT).operation(NAME);
     let event = event.subject(&who.user.id);
-    let accepted = accept(&visit, &who.user, form);
-    let audit = visit.context.realm.audit();
+    let accepted = accept(&browser, &who.user, form);
+    let audit = browser.context.realm.audit();
     match audit.act(event, accepted, Failure::code).await {
         Ok(user) => {
             let since_ms = interaction.half.as_ref().map(|half| half.since_ms);
-            let since_ms = since_ms.unwrap_or(visit.context.issue_ms);
+            let since_ms = since_ms.unwrap_or(browser.context.issue_ms);
             let begun_at = interaction.half.as_ref().map(Half::begun);
-            let begun_at = begun_at.unwrap_or(visit.context.now());
+            let begun_at = begun_at.unwrap_or(browser.context.now());
             interaction.half = Some(Half::new(&user, &who.shown, begun_at, since_ms));
             // What was shown before stands in the interaction: the terms add nothing to it.
             let first = who.shown.first().map(|one| &*one.method);
@@ -100,21 +100,21 @@ pub(super) async fn submit(
                 shown,
                 by: By::Before,
             };
-            Next::Shown(Journey::new(visit, interaction), Box::new(proof))
+            Next::Shown(Journey::new(browser, interaction), Box::new(proof))
         }
         Err(Failure::LoginRequired) => {
             interaction.half = None;
-            Next::identify(visit, interaction)
+            Next::identify(browser, interaction)
         }
-        Err(failure) => Next::Answer(attempt::refused(visit, failure, |visit, notice| {
-            render(visit, &interaction, Some(notice))
+        Err(failure) => Next::Answer(attempt::refused(browser, failure, |browser, notice| {
+            render(browser, &interaction, Some(notice))
         })),
     }
 }
 
-async fn accept(visit: &BrowserRequest, user: &User, form: &Params) -> Result<User, Failure> {
-    let terms = accepted_terms(visit, form)?;
-    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
+async fn accept(browser: &BrowserRequest, user: &User, form: &Params) -> Result<User, Failure> {
+    let terms = accepted_terms(browser, form)?;
+    let (users, now) = (&browser.context.realm.people.users, browser.context.now());
     let found = users.found(&user.id, now).await?;
     let found = found.ok_or(Failure::LoginRequired)?;
     let unchanged = Entrance::Login.opens(&found.user, now)

@@ -60,7 +60,7 @@ pub const METHOD: Method = Method {
 };
 
 fn page(page: &MethodPage<'_>, user: &User) -> Html {
-    signet_pages::totp_step(&page.visit.face(), &step_page(page, user))
+    signet_pages::totp_step(&page.browser.face(), &step_page(page, user))
 }
 
 fn verify<'a>(attempt: &'a Attempt<'a>) -> Answer<'a, Verdict> {
@@ -72,7 +72,10 @@ fn verify<'a>(attempt: &'a Attempt<'a>) -> Answer<'a, Verdict> {
             Standing::Open => attempt.form.get("totp").unwrap_or(""),
             Standing::UsedUp => "",
         };
-        let (realm, now) = (&attempt.visit.context.realm, attempt.visit.context.now());
+        let (realm, now) = (
+            &attempt.browser.context.realm,
+            attempt.browser.context.now(),
+        );
         let keyring = realm.keyring();
         let right = accept(&realm.people.users, &keyring, &user.id, typed, now).await?;
         Ok(match right && Entrance::Login.opens(user, now) {

@@ -109,9 +109,13 @@ impl Who {
 
     /// Whether a factor of the account is asked for. For what is strict, what was just shown
     /// counts alone.
-    pub(super) fn misses_factor(&self, visit: &BrowserRequest, interaction: &Interaction) -> bool {
+    pub(super) fn misses_factor(
+        &self,
+        browser: &BrowserRequest,
+        interaction: &Interaction,
+    ) -> bool {
         match interaction.strict {
-            true => freshness::lacks_factor(&visit.context, &self.user, &self.just_shown()),
+            true => freshness::lacks_factor(&browser.context, &self.user, &self.just_shown()),
             false => self.factors.misses(&self.methods()),
         }
     }
@@ -119,16 +123,16 @@ impl Who {
 
 /// Who is on the way. None: there is nobody any more, and the login begins again.
 pub(super) async fn of(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     interaction: &Interaction,
 ) -> Result<Option<Who>, StoreError> {
     let Some(half) = &interaction.half else {
-        return match visit.present().filter(|_| interaction.step_up) {
-            Some(present) => of_session(visit, present).await.map(Some),
+        return match browser.present().filter(|_| interaction.step_up) {
+            Some(present) => of_session(browser, present).await.map(Some),
             None => Ok(None),
         };
     };
-    let (realm, now) = (&visit.context.realm, visit.context.now());
+    let (realm, now) = (&browser.context.realm, browser.context.now());
     let user = realm.people.users.by_id(&half.user_id, now).await?;
     let revoked = realm.revocations.is_revoked(&RevocationQuery {
         issued_at_ms: half.since_ms,
@@ -144,8 +148,8 @@ pub(super) async fn of(
         return Ok(None);
     };
     Ok(Some(Who {
-        will_be: provider::as_will_be(visit, interaction, &user).await?,
-        factors: Factors::of(&visit.context, &user).await?,
+        will_be: provider::as_will_be(browser, interaction, &user).await?,
+        factors: Factors::of(&browser.context, &user).await?,
         user,
         shown: half.shown(),
         since: half.since(),
@@ -153,14 +157,14 @@ pub(super) async fn of(
 }
 
 pub(super) async fn of_session(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     present: &LoggedIn,
 ) -> Result<Who, StoreError> {
     Ok(Who {
         user: present.user.clone(),
         will_be: present.user.clone(),
         shown: present.found.row.shown(),
-        since: freshness::recent(&visit.context),
-        factors: Factors::of(&visit.context, &present.user).await?,
+        since: freshness::recent(&browser.context),
+        factors: Factors::of(&browser.context, &present.user).await?,
     })
 }

@@ -261,7 +261,7 @@ impl From<OAuthError> for Refused {
 #[derive(Clone, Debug)]
 pub struct Decision {
     /// conditions, in order
-    pub once: Vec<SingleUse>,
+    pub single_use: Vec<SingleUse>,
     /// what happens to a person's grant when all held
     pub grant: GrantState,
     /// what to make when all held

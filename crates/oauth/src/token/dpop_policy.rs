@@ -24,7 +24,7 @@ pub struct Possession {
     /// thumbprint of the proof's key, base64url
     pub jkt: String,
     /// the proof's id, to be seen once
-    pub once: SingleUse,
+    pub single_use: SingleUse,
 }
 
 /// The sealing keys, as the key of nonces: those of every node, and of the time before they were
@@ -85,7 +85,7 @@ fn possession(context: &Context<'_>, proof: DpopProof) -> Possession {
         .saturating_add(1);
     Possession {
         jkt: proof.jkt.clone(),
-        once: SingleUse::DpopProof {
+        single_use: SingleUse::DpopProof {
             jkt: proof.jkt,
             jti: proof.jti,
             end,
@@ -182,7 +182,7 @@ pub fn check_presentation(
     };
     let nonce = |nonce: Option<&str>| nonce_is_good(context, nonce);
     match presentation::check(bound, &presented, freshness, nonce) {
-        Ok(proof) => Ok(proof.map(|proof| possession(context, proof).once)),
+        Ok(proof) => Ok(proof.map(|proof| possession(context, proof).single_use)),
         Err(error) => Err(refused(error)),
     }
 }

@@ -31,7 +31,7 @@ fn a_code_gives_tokens_under_one_condition_that_comes_last() {
         )
         .unwrap();
     assert!(
-        matches!(&decision.once[..], [SingleUse::DpopProof { .. }, SingleUse::Code { id, grant_id, family_end: Some(_), .. }] if *id == CodeId::new([1; 16]) && *grant_id == GrantId::new([2; 16]))
+        matches!(&decision.single_use[..], [SingleUse::DpopProof { .. }, SingleUse::Code { id, grant_id, family_end: Some(_), .. }] if *id == CodeId::new([1; 16]) && *grant_id == GrantId::new([2; 16]))
     );
     let issue = &decision.issue;
     assert_eq!(issue.access_token.grant_id, Some(GrantId::new([2; 16])));
@@ -310,7 +310,7 @@ fn a_refresh_family_does_not_outlive_its_session() {
             panic!("no refresh token")
         };
         assert!(token.expires_at <= token.family_expires_at);
-        let Some(SingleUse::Code { family_end, .. }) = decision.once.last() else {
+        let Some(SingleUse::Code { family_end, .. }) = decision.single_use.last() else {
             panic!("no code")
         };
         assert_eq!(*family_end, Some(token.family_expires_at));

@@ -92,7 +92,7 @@ fn try_claims(claims: &Claims<'_>) -> Result<Vec<SingleUse>, OAuthError> {
             None,
             None,
         )
-        .map(|decision| decision.once)
+        .map(|decision| decision.single_use)
 }
 
 #[test]
@@ -379,7 +379,13 @@ fn client_secret_jwt_uses_the_sealed_secret_of_this_client() {
             None,
         )
     };
-    assert_eq!(ask(Algorithm::Hs256, SECRET, "web").unwrap().once.len(), 1);
+    assert_eq!(
+        ask(Algorithm::Hs256, SECRET, "web")
+            .unwrap()
+            .single_use
+            .len(),
+        1
+    );
     assert_eq!(
         code_of(ask(
             Algorithm::Hs256,

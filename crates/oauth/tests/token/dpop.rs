@@ -22,7 +22,7 @@ fn a_proof_binds_the_token_and_is_seen_once() {
         )
         .unwrap();
     assert_eq!(
-        decision.once,
+        decision.single_use,
         [SingleUse::DpopProof {
             jkt: key.jkt(),
             jti: "p-1".into(),

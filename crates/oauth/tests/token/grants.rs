@@ -44,7 +44,7 @@ fn client_credentials_gives_the_clients_own_scope_and_no_persons() {
         .unwrap();
     let token = &decision.issue.access_token;
     assert!(
-        decision.once.is_empty()
+        decision.single_use.is_empty()
             && decision.issue.refresh.is_none()
             && decision.issue.id_token.is_none()
     );
@@ -190,7 +190,7 @@ fn a_device_code_gives_what_the_session_approved_to_its_own_client() {
     let decision = poll(&world, "web", code, Some(&approved)).unwrap();
     assert_eq!(decision.issue.access_token.sub, "user-9");
     assert!(
-        matches!(decision.once[..], [SingleUse::DeviceCode { id, version: 3, grant_id, family_end: Some(_), .. }] if id == DeviceId::new([7; 16]) && grant_id == GrantId::new([9; 16]))
+        matches!(decision.single_use[..], [SingleUse::DeviceCode { id, version: 3, grant_id, family_end: Some(_), .. }] if id == DeviceId::new([7; 16]) && grant_id == GrantId::new([9; 16]))
     );
     *world.index.borrow_mut() = Index::Down;
     assert_eq!(

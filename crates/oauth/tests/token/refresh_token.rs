@@ -41,7 +41,7 @@ fn a_refresh_rotates_within_its_family() {
     let world = World::new();
     let decision = ask(&world, &token(&world, "web"), "").unwrap();
     assert_eq!(
-        decision.once,
+        decision.single_use,
         [SingleUse::Rotate {
             grant_id: GrantId::new([2; 16]),
             from: 3,
@@ -77,7 +77,7 @@ fn a_replay_reaches_the_condition_that_ends_the_family() {
     };
     let decision = ask(&world, &old, "").unwrap();
     assert!(matches!(
-        decision.once[..],
+        decision.single_use[..],
         [SingleUse::Rotate { from: 0, .. }]
     ));
 }
@@ -170,7 +170,7 @@ fn a_public_clients_bound_token_needs_its_key() {
         .unwrap();
     // a retry is answered only where a thief of the token could not make it
     assert!(matches!(
-        decision.once[..],
+        decision.single_use[..],
         [
             SingleUse::DpopProof { .. },
             SingleUse::Rotate { retry: Some(_), .. }
@@ -210,18 +210,21 @@ fn only_a_sender_constrained_confidential_client_keeps_its_token() {
     assert!(matches!(kept.issue.refresh, Some(Refresh::Keep)));
     // kept, and still of the current generation
     assert!(matches!(
-        kept.once[..],
+        kept.single_use[..],
         [_, SingleUse::Current { generation: 3, .. }]
     ));
     let bearer = ask(&world, &token(&world, "web"), "").unwrap();
-    assert!(matches!(bearer.once[..], [SingleUse::Rotate { .. }]));
+    assert!(matches!(bearer.single_use[..], [SingleUse::Rotate { .. }]));
     let public = world
         .ask_public(
             &form(&world, &token(&world, "native"), ""),
             Some(&proof("b")),
         )
         .unwrap();
-    assert!(matches!(public.once[..], [_, SingleUse::Rotate { .. }]));
+    assert!(matches!(
+        public.single_use[..],
+        [_, SingleUse::Rotate { .. }]
+    ));
 }
 
 /// Who may repeat a rotation: {token bound, unbound} x {no proof, own key, other key} x {public,
@@ -246,7 +249,7 @@ fn a_rotation_is_repeated_by_its_own_key_and_credential_alone() {
                 None,
             ),
         };
-        decision.map(|decision| match decision.once.last() {
+        decision.map(|decision| match decision.single_use.last() {
             Some(SingleUse::Rotate { retry, .. }) => retry.map(|retry| {
                 assert_eq!(retry.window, 10);
                 retry.by
@@ -293,7 +296,7 @@ fn another_credential_of_the_client_is_another_sender() {
     let by = |secret: &str, jti: &str| {
         let proof = key.proof(jti, NOW, None, None);
         let decision = world.ask(&form, Some(&basic("web", secret)), Some(&proof), None);
-        match decision.unwrap().once.last() {
+        match decision.unwrap().single_use.last() {
             Some(SingleUse::Rotate { retry, .. }) => retry.unwrap().by,
             other => panic!("{other:?}"),
         }

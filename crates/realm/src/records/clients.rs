@@ -63,7 +63,7 @@ impl Realm {
                         true => gone.extend(done.noted.deltas()),
                         false => gone.push(Delta::gone(RecordKind::Client, id)),
                     }
-                    drop(self.scribe.tell(done.noted));
+                    drop(self.change_writer.tell(done.noted));
                     removed.push(id);
                 }
                 Err(RecordError::Store(error)) => return Err(error),

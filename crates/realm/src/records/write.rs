@@ -13,9 +13,9 @@
 use crate::state::{Realm, TOLD_WITHIN};
 use signet_oauth::people::Fault;
 use signet_registry::census::{Census, census_key};
+use signet_registry::change_writer::Noted;
 use signet_registry::delta::Delta;
 use signet_registry::kinds::{RecordKind, Stored};
-use signet_registry::scribe::Noted;
 use signet_store::{Change, Op, Outcome, Row, Store, StoreError};
 use std::sync::Arc;
 
@@ -240,7 +240,7 @@ impl Realm {
             });
             let store = &*self.store;
             let noted = self
-                .scribe
+                .change_writer
                 .note(store, kind, name, was, value.as_deref(), begun);
             let noted = noted.await?;
             let guard = match census {
@@ -255,7 +255,7 @@ impl Realm {
             };
             let change = change(kind, name, row.as_ref(), value, guard);
             let Change { first, mut then } = change;
-            then.extend(self.scribe.rows(&noted, begun));
+            then.extend(self.change_writer.rows(&noted, begun));
             let outcome = self.store.commit(Change { first, then }, begun).await?;
             let Outcome::Refused(found) = outcome else {
                 let record = record.map(Arc::new);
@@ -284,13 +284,13 @@ impl Realm {
         }
         self.show(noted.deltas());
         let now = self.now();
-        if let Some(line) = self.scribe.again(&noted, begun, now) {
+        if let Some(line) = self.change_writer.again(&noted, begun, now) {
             // Nodes that read the log have been there already.
             if let Err(error) = self.store.commit(Change::new(line), now).await {
                 tracing::warn!(%error, "failed to announce a change at once; other nodes learn of it later");
             }
         }
-        let told = self.scribe.tell(noted);
+        let told = self.change_writer.tell(noted);
         // It goes on where nobody waits any more.
         let _ = tokio::time::timeout(TOLD_WITHIN, told).await;
     }

@@ -119,8 +119,8 @@ mod tests {
             end: 1000,
         }
     }
-    fn refusal(store: &MemoryStore, once: &[SingleUse]) -> Option<Refusal> {
-        match run(commit(store, once, Vec::new(), 100)) {
+    fn refusal(store: &MemoryStore, single_use: &[SingleUse]) -> Option<Refusal> {
+        match run(commit(store, single_use, Vec::new(), 100)) {
             Ok(()) => None,
             Err(SingleUseError::Refused(refusal)) => Some(refusal),
             Err(SingleUseError::Store(error)) => panic!("{error}"),
@@ -175,15 +175,15 @@ mod tests {
     #[test]
     fn a_proof_is_used_once_and_a_replay_counts_no_use() {
         let store = MemoryStore::new();
-        let once = [
+        let single_use = [
             SingleUse::AgentProof {
                 id: [9; 32],
                 end: 1000,
             },
             use_of(1, Some(2), None, 0),
         ];
-        assert_eq!(refusal(&store, &once), None);
-        assert_eq!(refusal(&store, &once), Some(Refusal::AgentProof));
+        assert_eq!(refusal(&store, &single_use), None);
+        assert_eq!(refusal(&store, &single_use), Some(Refusal::AgentProof));
         let counter = run(agent_uses(&store, &[1; 32], 100)).unwrap().unwrap();
         assert_eq!(counter.uses, 1);
     }

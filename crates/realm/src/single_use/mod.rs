@@ -72,18 +72,18 @@ pub fn key_of(name: &RowName) -> Key {
 /// The first condition that did not hold, or the store's failure.
 pub async fn commit(
     store: &dyn Store,
-    once: &[SingleUse],
+    single_use: &[SingleUse],
     then: Vec<Op>,
     now: u64,
 ) -> Result<(), SingleUseError> {
-    if once.is_empty() && then.is_empty() {
+    if single_use.is_empty() && then.is_empty() {
         return Ok(());
     }
-    let mut changes = Vec::with_capacity(once.len());
-    let mut planned = Vec::with_capacity(once.len());
+    let mut changes = Vec::with_capacity(single_use.len());
+    let mut planned = Vec::with_capacity(single_use.len());
     let mut refused = None;
     let mut uses = Vec::new();
-    for condition in once {
+    for condition in single_use {
         if let SingleUse::AgentUse { .. } = condition {
             uses.push(condition);
             continue;
@@ -389,8 +389,8 @@ mod tests {
             .unwrap()
             .block_on(future)
     }
-    fn refusal(store: &MemoryStore, once: &[SingleUse], now: u64) -> Option<Refusal> {
-        match run(commit(store, once, Vec::new(), now)) {
+    fn refusal(store: &MemoryStore, single_use: &[SingleUse], now: u64) -> Option<Refusal> {
+        match run(commit(store, single_use, Vec::new(), now)) {
             Ok(()) => None,
             Err(SingleUseError::Refused(refusal)) => Some(refusal),
             Err(SingleUseError::Store(error)) => panic!("{error}"),

@@ -12,7 +12,7 @@ use signet_audit::Audit;
 use signet_crypto::seal::{Keyring, SealingKey};
 use signet_registry::delta::{Configuration, Delta};
 use signet_registry::keys::{self, KeysError, SealingFile, ShareSealingKeys, SigningKeys};
-use signet_registry::{changelog, scribe::Scribe};
+use signet_registry::{change_writer::ChangeWriter, changelog};
 use signet_store::{RealmId, RevocationIndex, Store};
 use std::sync::{
     Arc, Mutex, OnceLock,
@@ -25,7 +25,7 @@ pub struct Parts {
     pub partition: Partition,
     /// Who notes and tells what is changed; the keys' keeper has the same one. Where several nodes
     /// write the store, [`Realm::share`] is called before anything is answered.
-    pub scribe: Arc<Scribe>,
+    pub change_writer: Arc<ChangeWriter>,
     /// Settings, registry and keys as they are at the start.
     pub replica: Replica,
     /// What is revoked.
@@ -53,7 +53,7 @@ pub struct Realm {
     /// their commits.
     pub(crate) registry_writes: tokio::sync::Mutex<()>,
     /// Who notes and tells what is changed.
-    pub scribe: Arc<Scribe>,
+    pub change_writer: Arc<ChangeWriter>,
     pub(super) nodes: Nodes,
     /// Who brings the sealing keys to the other nodes; none where there are none.
     pub(crate) other_nodes: OnceLock<Arc<dyn ShareSealingKeys>>,
@@ -93,7 +93,7 @@ pub(super) struct Nodes {
 impl Realm {
     /// Puts the parts together.
     pub fn new(host: Arc<Host>, parts: Parts) -> Arc<Realm> {
-        let announce = Arc::clone(&parts.scribe);
+        let announce = Arc::clone(&parts.change_writer);
         parts.revocations.announce_by(announce);
         let Partition { id, store, keyring } = parts.partition;
         let passwords = Arc::clone(&host.passwords);
@@ -103,7 +103,7 @@ impl Realm {
             replica: parts.replica,
             keyring: ArcSwap::new(keyring),
             registry_writes: tokio::sync::Mutex::new(()),
-            scribe: parts.scribe,
+            change_writer: parts.change_writer,
             nodes: Nodes::default(),
             other_nodes: OnceLock::new(),
             signing_keys: Arc::new(parts.signing_keys),

@@ -7,20 +7,21 @@
 //! twice or in any order.
 //!
 //! A node of several is put together like this: its audit trail is opened with
-//! `AuditOptions::shared_store`; the realm's scribe has the cluster's `Tell` and is shared
-//! (`Scribe::share`) before the signing keys are loaded; the realm is what the cluster's `Believe`
-//! is; [`Realm::share`] reads everything before anything is answered; `tasks::follow_nodes` runs
-//! from then on. A node that was alone becomes one of several by [`Realm::share`] alone.
+//! `AuditOptions::shared_store`; the realm's change writer has the cluster's `Tell` and is shared
+//! (`ChangeWriter::share`) before the signing keys are loaded; the realm is what the cluster's
+//! `Believe` is; [`Realm::share`] reads everything before anything is answered;
+//! `tasks::follow_nodes` runs from then on. A node that was alone becomes one of several by
+//! [`Realm::share`] alone.
 use super::Realm;
 use signet_merge::entry::Entry;
 use signet_merge::tell::{Believe, Receipt};
 use signet_registry::delta::Delta;
 use signet_registry::keys::KeysError;
 use signet_registry::{
+    change_writer::{self, ChangeWriter},
     changelog::Look,
     kinds::{KINDS, RecordKind},
     load,
-    scribe::{self, Scribe},
 };
 use signet_store::NodeId;
 use signet_store::{Change, Key, Revoked, Row, Store, StoreError, Subject, Table};
@@ -148,7 +149,7 @@ impl Realm {
     /// See [`FollowError`].
     pub async fn share_own_rows(&self) -> Result<(), FollowError> {
         self.replica.begin_merging();
-        self.scribe.share();
+        self.change_writer.share();
         self.reload().await
     }
 
@@ -158,24 +159,25 @@ impl Realm {
         let now = self.now();
         let mut unnoted = Vec::new();
         for key in self.signing_keys.list().await {
-            let (state, _) = Scribe::stored(&*self.store, RecordKind::Key, &key.kid, now).await?;
+            let (state, _) =
+                ChangeWriter::stored(&*self.store, RecordKind::Key, &key.kid, now).await?;
             if state.newest().is_some_and(|stamp| stamp.ms == 0) {
                 unnoted.push((key.kid, state));
             }
         }
         let states = unnoted.iter();
         let states = states.map(|(kid, state)| (RecordKind::Key, kid.as_str(), state));
-        let noted = self.scribe.restated(states);
-        for line in self.scribe.rows(&noted, now) {
+        let noted = self.change_writer.restated(states);
+        for line in self.change_writer.rows(&noted, now) {
             self.store.commit(Change::new(line), now).await?;
         }
-        drop(self.scribe.tell(noted));
+        drop(self.change_writer.tell(noted));
         Ok(())
     }
 
     /// Whether several nodes write the store.
     pub fn is_shared(&self) -> bool {
-        self.scribe.is_shared()
+        self.change_writer.is_shared()
     }
 
     /// Reads the change log, and puts in effect what other nodes wrote. To be called every second.
@@ -191,7 +193,7 @@ impl Realm {
         }
         let look = {
             let mut reader = self.nodes.reader.lock().await;
-            let (realm, own, now) = (self.id().as_str(), self.scribe.log(), self.now());
+            let (realm, own, now) = (self.id().as_str(), self.change_writer.log(), self.now());
             reader.look(&*self.store, realm, own, now).await?
         };
         let read_at_ms = self.now_ms();
@@ -235,7 +237,7 @@ impl Realm {
         let store = &*self.store;
         let mut stamps = BTreeMap::new();
         for (key, row) in rows(store, Table::Stamps, now).await? {
-            if let Some(place) = scribe::stamped(&key) {
+            if let Some(place) = change_writer::stamped(&key) {
                 stamps.insert(place, row);
             }
         }
@@ -252,12 +254,12 @@ impl Realm {
         for (kind, name, value) in stored {
             let place = (kind, name);
             let stamped = stamps.remove(&place);
-            let mut state = scribe::reconciled(kind, stamped.as_ref(), Some(&value))?;
+            let mut state = change_writer::reconciled(kind, stamped.as_ref(), Some(&value))?;
             if let Some(stamped) = &stamped
                 && state.to_bytes() != stamped.value
             {
                 // It may have been written between the two pages.
-                (state, _) = Scribe::stored(store, kind, &place.1, now).await?;
+                (state, _) = ChangeWriter::stored(store, kind, &place.1, now).await?;
             }
             living.insert(place.clone());
             let deltas = if kind == RecordKind::Key {
@@ -272,12 +274,12 @@ impl Realm {
         }
         // Records that were removed, and are remembered.
         for (kind, name) in stamps.into_keys() {
-            let (state, _) = Scribe::stored(store, kind, &name, now).await?;
+            let (state, _) = ChangeWriter::stored(store, kind, &name, now).await?;
             records.push(heard(kind, name, state));
         }
         // Records whose removal was not heard here, and is forgotten.
         for (kind, name, mut state) in self.replica.heard_beside(&living) {
-            let (known, row) = Scribe::stored(store, kind, &name, now).await?;
+            let (known, row) = ChangeWriter::stored(store, kind, &name, now).await?;
             if row.is_none() && known.newest().is_none() {
                 let Some(newest) = state.newest().cloned() else {
                     continue;
@@ -300,7 +302,7 @@ impl Realm {
         if !self.is_shared() {
             return Ok(());
         }
-        let (state, _) = Scribe::stored(&*self.store, kind, name, self.now()).await?;
+        let (state, _) = ChangeWriter::stored(&*self.store, kind, name, self.now()).await?;
         self.show([heard(kind, name.to_owned(), state)]);
         Ok(())
     }
@@ -334,7 +336,7 @@ impl Realm {
     ) -> Result<Receipt, StoreError> {
         let now = self.now();
         let revoked = self.revocations.revoke_here(subject, end, now).await?;
-        Ok(self.scribe.tell_revoked(revoked.as_slice()).await)
+        Ok(self.change_writer.tell_revoked(revoked.as_slice()).await)
     }
 }
 

@@ -8,9 +8,9 @@ use super::{
     record::Record,
 };
 use crate::{
+    change_writer::{ChangeWriter, Noted},
     delta::Delta,
     kinds::RecordKind,
-    scribe::{Noted, Scribe},
 };
 use signet_audit::{Action, Event, with_record};
 use signet_crypto::seal::Keyring;
@@ -94,7 +94,7 @@ fn generation_row() -> Key {
 /// read the [`KeySet`](super::KeySet) of their snapshot.
 pub struct SigningKeys {
     store: Arc<dyn Store>,
-    scribe: Arc<Scribe>,
+    change_writer: Arc<ChangeWriter>,
     kinds: Vec<KeyKind>,
     policy: Policy,
     kept: Mutex<Kept>,
@@ -108,7 +108,7 @@ impl SigningKeys {
     /// See [`KeysError`]: a server without its keys must not start.
     pub async fn load(
         store: Arc<dyn Store>,
-        scribe: Arc<Scribe>,
+        change_writer: Arc<ChangeWriter>,
         keyring: Arc<Keyring>,
         kinds: impl IntoIterator<Item = impl Into<KeyKind>>,
         policy: Policy,
@@ -116,7 +116,7 @@ impl SigningKeys {
     ) -> Result<(SigningKeys, Published), KeysError> {
         let keys = SigningKeys {
             store,
-            scribe,
+            change_writer,
             kinds: kinds.into_iter().map(Into::into).collect(),
             policy,
             kept: Mutex::default(),
@@ -226,11 +226,11 @@ impl SigningKeys {
         if changes.is_empty() {
             return Ok(false);
         }
-        if self.scribe.is_shared() {
+        if self.change_writer.is_shared() {
             for change in &mut changes {
                 if let Delta::Key { kid, .. } = change {
                     let (kind, name) = (RecordKind::Key, kid.clone());
-                    let (state, _) = Scribe::stored(&*self.store, kind, &name, now).await?;
+                    let (state, _) = ChangeWriter::stored(&*self.store, kind, &name, now).await?;
                     *change = Delta::Heard {
                         kind,
                         name,
@@ -606,12 +606,12 @@ impl SigningKeys {
             let known = kept.find(kid).map(|entry| entry.record.encode());
             let known = known.transpose()?;
             let (known, value) = (known.as_deref(), value.as_deref());
-            let note = self
-                .scribe
-                .note(&*self.store, RecordKind::Key, kid, known, value, now);
+            let note =
+                self.change_writer
+                    .note(&*self.store, RecordKind::Key, kid, known, value, now);
             noted.add(note.await?);
         }
-        then.extend(self.scribe.rows(&noted, now));
+        then.extend(self.change_writer.rows(&noted, now));
         let (key, value) = (generation_row(), now.to_string().into_bytes());
         let first = match kept.generation {
             Some(version) => Op::Replace {
@@ -642,7 +642,7 @@ impl SigningKeys {
             }
         }
         // Begins at once; a key is not used before everybody had time to hear of it.
-        drop(self.scribe.tell(noted));
+        drop(self.change_writer.tell(noted));
         Ok(())
     }
 }

@@ -27,22 +27,22 @@ impl Chain {
     ///
     /// # Errors
     /// The chain's form, the store's failure.
-    pub(super) async fn read(call: &ClientRequest) -> Result<Chain, OAuthError> {
-        let shown = agent_grants::read(&call.params)?;
-        let store = &*call.context.realm.store;
+    pub(super) async fn read(client_request: &ClientRequest) -> Result<Chain, OAuthError> {
+        let shown = agent_grants::read(&client_request.params)?;
+        let store = &*client_request.context.realm.store;
         let Known {
             standing,
             listed,
             new_agents,
             ends,
-        } = chain_state::read(store, &shown, call.now())
+        } = chain_state::read(store, &shown, client_request.now())
             .await
-            .map_err(|error| call.store_failed(&error))?;
+            .map_err(|error| client_request.store_failed(&error))?;
         Ok(Chain {
             presented: PresentedChain {
                 shown,
                 standing,
-                peer: call.context.peer,
+                peer: client_request.context.peer,
             },
             listed,
             new_agents,
@@ -56,12 +56,12 @@ impl Chain {
     /// The store's failure.
     pub(super) async fn list(
         &self,
-        call: &ClientRequest,
+        client_request: &ClientRequest,
         decision: &Decision,
         id: &Jti,
     ) -> Result<Vec<Op>, OAuthError> {
-        let failed = |error: StoreError| call.store_failed(&error);
-        let (store, now) = (&*call.context.realm.store, call.now());
+        let failed = |error: StoreError| client_request.store_failed(&error);
+        let (store, now) = (&*client_request.context.realm.store, client_request.now());
         let shown = &self.presented.shown;
         for agent in &self.new_agents {
             let document = shown.documents.iter().find(|shown| shown.id() == *agent);
@@ -94,14 +94,21 @@ impl Chain {
     ///
     /// # Errors
     /// `invalid_request` where it does not, and the store's failure.
-    pub(super) async fn look_again(&self, call: &ClientRequest) -> Result<(), OAuthError> {
+    pub(super) async fn look_again(
+        &self,
+        client_request: &ClientRequest,
+    ) -> Result<(), OAuthError> {
         let shown = &self.presented.shown;
         if self.listed == shown.grants.len() {
             return Ok(());
         }
-        let ends = chain_state::ends(&*call.context.realm.store, shown, call.now())
-            .await
-            .map_err(|error| call.store_failed(&error))?;
+        let ends = chain_state::ends(
+            &*client_request.context.realm.store,
+            shown,
+            client_request.now(),
+        )
+        .await
+        .map_err(|error| client_request.store_failed(&error))?;
         match ends == self.ends {
             true => Ok(()),
             false => Err(OAuthError::invalid_request("revoked")

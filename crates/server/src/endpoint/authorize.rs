@@ -118,11 +118,11 @@ pub async fn begin(context: Context, request: AuthorizationRequest) -> Response 
     let lifetime = context.snapshot.settings.interaction_lifetime;
     let interaction = Interaction::authorize(request, lifetime, context.now());
     match BrowserRequest::begin(context).await {
-        Ok(visit) => {
+        Ok(browser) => {
             if let Some(request) = interaction.request() {
-                visit.asks_for(request.ui_locales.iter().map(String::as_str));
+                browser.asks_for(request.ui_locales.iter().map(String::as_str));
             }
-            proceed(visit, interaction, false).await
+            proceed(browser, interaction, false).await
         }
         Err(response) => response,
     }
@@ -130,23 +130,27 @@ pub async fn begin(context: Context, request: AuthorizationRequest) -> Response 
 
 /// Asks the rules what comes next, and does it. `consented`: the person has just allowed what the
 /// consent page listed.
-pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented: bool) -> Response {
+pub async fn proceed(
+    browser: BrowserRequest,
+    interaction: Interaction,
+    consented: bool,
+) -> Response {
     let Goal::Authorize(request) = &interaction.goal else {
-        return visit.start_again();
+        return browser.start_again();
     };
     let request = request.clone();
-    let snapshot = visit.context.snapshot.clone();
-    let now = visit.context.now();
-    let Some(client) = clients::resolve(&visit.context, Some(request.client_id())).await else {
-        return visit.error(&OAuthError::invalid_request("The client is unknown."));
+    let snapshot = browser.context.snapshot.clone();
+    let now = browser.context.now();
+    let Some(client) = clients::resolve(&browser.context, Some(request.client_id())).await else {
+        return browser.error(&OAuthError::invalid_request("The client is unknown."));
     };
-    let present = visit.present().cloned();
+    let present = browser.present().cloned();
     let row = present.as_ref().map(|present| &present.found.row);
     let session = row.map(|row| row.facts());
     let needs = authorize::needs(&request, &client, session.as_ref());
-    let (pushed_is_used, consent) = match look_up(&visit, &needs, &client, now).await {
+    let (pushed_is_used, consent) = match look_up(&browser, &needs, &client, now).await {
         Ok(found) => found,
-        Err(error) => return visit.unavailable(&error),
+        Err(error) => return browser.unavailable(&error),
     };
     let sought = Sought {
         client: Some(&client),
@@ -154,7 +158,7 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
         claims: request.claims.as_ref(),
     };
     let user = present.as_ref().map(|present| &present.user);
-    let required = access::classes(&visit.context, sought, user);
+    let required = access::classes(&browser.context, sought, user);
     let held = access::held(&snapshot, user);
     let audience = target::audience_of(&snapshot.settings, &request.resources);
     let step = authorize::decide(
@@ -170,7 +174,7 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
             is_admin: present.as_ref().is_some_and(|present| present.user.admin),
             progress: interaction.progress(row, consented),
             registry: &snapshot.registry,
-            entry: access::entry(&snapshot, held.as_ref(), &audience, visit.context.peer),
+            entry: access::entry(&snapshot, held.as_ref(), &audience, browser.context.peer),
             now,
         },
     );
@@ -180,35 +184,38 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
             interaction.step_up = reason == authorize::LoginReason::StepUp;
             // The person may have gone on to the login page: they have an account.
             let asked = matches!(interaction.page, Page::Start | Page::SignUp);
-            if request.prompts.create && asked && visit.context.offers_sign_up() {
-                return sign_up::ask(visit, interaction, "", None);
+            if request.prompts.create && asked && browser.context.offers_sign_up() {
+                return sign_up::ask(browser, interaction, "", None);
             }
-            let Journey { visit, interaction } = match journey::unasked(visit, interaction).await {
+            let Journey {
+                browser,
+                interaction,
+            } = match journey::unasked(browser, interaction).await {
                 Ok(answer) => return answer,
                 Err(journey) => *journey,
             };
             let asked = acr.is_some() && interaction.step_up;
-            let step_up = match journey::step_up(&visit, &interaction).await {
+            let step_up = match journey::step_up(&browser, &interaction).await {
                 Ok(step_up) => step_up,
-                Err(error) => return visit.unavailable(&error),
+                Err(error) => return browser.unavailable(&error),
             };
             match step_up {
-                StepUp::Page if asked => journey::ask_further(visit, interaction).await,
+                StepUp::Page if asked => journey::ask_further(browser, interaction).await,
                 StepUp::Unreachable if asked => {
                     let error = journey::unreachable();
-                    note_refusal(&visit, &request, &error);
-                    let (to, face) = (&request.return_to, visit.face());
-                    let answer = answer::error(&visit.context, &face, Some(&client), to, &error);
-                    finish(visit, answer)
+                    note_refusal(&browser, &request, &error);
+                    let (to, face) = (&request.return_to, browser.face());
+                    let answer = answer::error(&browser.context, &face, Some(&client), to, &error);
+                    finish(browser, answer)
                 }
                 StepUp::Page | StepUp::Unreachable | StepUp::Login => {
-                    journey::show(visit, interaction, None)
+                    journey::show(browser, interaction, None)
                 }
             }
         }
         Step::SelectAccount => {
-            let html = select_page(&visit, interaction, &client);
-            visit.page(html)
+            let html = select_page(&browser, interaction, &client);
+            browser.page(html)
         }
         Step::Consent {
             scope,
@@ -220,60 +227,60 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
                 new_scope,
                 claims,
             };
-            let html = consent_page(&visit, interaction, &client, &request, &asked);
-            visit.page(html)
+            let html = consent_page(&browser, interaction, &client, &request, &asked);
+            browser.page(html)
         }
-        Step::Stop(error) => visit.error(&error),
+        Step::Stop(error) => browser.error(&error),
         Step::Refuse(error) => {
-            note_refusal(&visit, &request, &error);
-            refused(visit, &request, &client, &error)
+            note_refusal(&browser, &request, &error);
+            refused(browser, &request, &client, &error)
         }
         Step::Forbid { rule } => {
             let error = authorize::forbidden();
-            visit.context.note_error(&error);
-            let event = about(&visit, &request).refused(error.code.as_str());
+            browser.context.note_error(&error);
+            let event = about(&browser, &request).refused(error.code.as_str());
             let event = access::noted(event, rule);
-            visit.context.realm.audit().record(event);
-            refused(visit, &request, &client, &error)
+            browser.context.realm.audit().record(event);
+            refused(browser, &request, &client, &error)
         }
-        Step::Grant(granted) => grant(visit, &interaction, &request, &client, &granted).await,
+        Step::Grant(granted) => grant(browser, &interaction, &request, &client, &granted).await,
     }
 }
 
 /// The answer with an error that the rules decided, to the client.
 fn refused(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     request: &AuthorizationRequest,
     client: &Client,
     error: &OAuthError,
 ) -> Response {
-    let (to, face, context) = (&request.return_to, visit.face(), &visit.context);
+    let (to, face, context) = (&request.return_to, browser.face(), &browser.context);
     // A silent request is answered to the client, whoever registered it (OpenID Connect Core
     // section 3.1.2.1; RFC 9700 section 4.11.2 makes this exception).
     let answer = match request.prompts.none {
         true => answer::silent_error(context, &face, Some(client), to, error),
         false => answer::error(context, &face, Some(client), to, error),
     };
-    finish(visit, answer)
+    finish(browser, answer)
 }
 
 /// The answer, with what the browser keeps; a page where it could not be made.
-fn finish(visit: BrowserRequest, answer: Result<Response, OAuthError>) -> Response {
+fn finish(browser: BrowserRequest, answer: Result<Response, OAuthError>) -> Response {
     match answer {
-        Ok(answer) => visit.finish(answer),
-        Err(error) => visit.error(&error),
+        Ok(answer) => browser.finish(answer),
+        Err(error) => browser.error(&error),
     }
 }
 
 /// Reads what the rules need: whether the pushed request was answered, and what the user has agreed
 /// to.
 async fn look_up(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     needs: &Needs<'_>,
     client: &Client,
     now: u64,
 ) -> Result<(bool, Option<Consent>), StoreError> {
-    let store = &*visit.context.realm.store;
+    let store = &*browser.context.realm.store;
     let pushed_is_used = match needs.pushed {
         Some(pushed) => store.get(&pushed_key(pushed), now).await?.is_some(),
         None => false,
@@ -285,33 +292,33 @@ async fn look_up(
     Ok((pushed_is_used, consent))
 }
 
-fn note_refusal(visit: &BrowserRequest, request: &AuthorizationRequest, error: &OAuthError) {
-    visit.context.note_error(error);
-    let event = about(visit, request).refused(error.code.as_str());
-    visit.context.realm.audit().record(event);
+fn note_refusal(browser: &BrowserRequest, request: &AuthorizationRequest, error: &OAuthError) {
+    browser.context.note_error(error);
+    let event = about(browser, request).refused(error.code.as_str());
+    browser.context.realm.audit().record(event);
 }
 
 /// The answer with an error, to the client: of a person who has just decided so, on a page that
 /// named it.
 pub async fn refuse(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     request: &AuthorizationRequest,
     error: &OAuthError,
 ) -> Response {
-    note_refusal(&visit, request, error);
-    let client = clients::resolve(&visit.context, Some(request.client_id())).await;
-    let (to, face) = (&request.return_to, visit.face());
-    let answer = answer::silent_error(&visit.context, &face, client.as_deref(), to, error);
-    finish(visit, answer)
+    note_refusal(&browser, request, error);
+    let client = clients::resolve(&browser.context, Some(request.client_id())).await;
+    let (to, face) = (&request.return_to, browser.face());
+    let answer = answer::silent_error(&browser.context, &face, client.as_deref(), to, error);
+    finish(browser, answer)
 }
 
 /// The line of a request, about whoever is there.
-fn about<'a>(visit: &'a BrowserRequest, request: &'a AuthorizationRequest) -> Event<'a> {
-    let event = visit
+fn about<'a>(browser: &'a BrowserRequest, request: &'a AuthorizationRequest) -> Event<'a> {
+    let event = browser
         .context
         .event(Action::AUTHORIZE)
         .client(request.client_id());
-    match visit.present() {
+    match browser.present() {
         Some(present) => event
             .subject(&present.user.id)
             .session(Some(&present.found.row.sid)),
@@ -320,21 +327,24 @@ fn about<'a>(visit: &'a BrowserRequest, request: &'a AuthorizationRequest) -> Ev
 }
 
 async fn grant(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     interaction: &Interaction,
     request: &AuthorizationRequest,
     client: &Client,
     granted: &Granted<'_>,
 ) -> Response {
-    let context = &visit.context;
-    if let Some((once, operation, used_up)) = once(interaction, request, context) {
+    let context = &browser.context;
+    if let Some((single_use, operation, used_up)) = single_use(interaction, request, context) {
         // Of two answers at the same time one gets the code.
-        let event = about(&visit, request).operation(operation);
-        let committed = context.realm.store.commit(Change::new(once), context.now());
+        let event = about(&browser, request).operation(operation);
+        let committed = context
+            .realm
+            .store
+            .commit(Change::new(single_use), context.now());
         match signet_audit::with_record(event, committed).await.0 {
             Ok(Outcome::Done { .. }) => {}
-            Ok(Outcome::Refused(_)) => return visit.error(&used_up),
-            Err(error) => return visit.unavailable(&error),
+            Ok(Outcome::Refused(_)) => return browser.error(&used_up),
+            Err(error) => return browser.unavailable(&error),
         }
     }
     let ids = CodeIds {
@@ -346,29 +356,29 @@ async fn grant(
     let settings = &context.snapshot.settings;
     let code = granted.code(ids, settings).seal(&context.realm.keyring());
     let Ok(code) = code else {
-        return visit.error(&OAuthError::new(
+        return browser.error(&OAuthError::new(
             ErrorCode::ServerError,
             "The server could not make a code.",
         ));
     };
     let scope = granted.scope().to_string();
-    let event = about(&visit, request)
+    let event = about(&browser, request)
         .grant(Some(ids.grant_id.as_bytes()))
         .scope(&scope);
     let event = access::let_in(event, granted.rule());
     context.realm.audit().record(event.operation("code"));
-    let state = session_state(&visit, request);
-    let (to, face) = (&request.return_to, visit.face());
+    let state = session_state(&browser, request);
+    let (to, face) = (&request.return_to, browser.face());
     let answer = answer::code(context, &face, client, to, &code, state);
-    finish(visit, answer)
+    finish(browser, answer)
 }
 
 /// What a client of OpenID Connect may ask about the browser's session by.
-fn session_state(visit: &BrowserRequest, request: &AuthorizationRequest) -> Option<String> {
-    let settings = &visit.context.snapshot.settings;
+fn session_state(browser: &BrowserRequest, request: &AuthorizationRequest) -> Option<String> {
+    let settings = &browser.context.snapshot.settings;
     let asked = request.scope.contains("openid")
         && signet_oauth::metadata::is_served(EndpointId::CheckSession, settings);
-    let row = &visit.present().filter(|_| asked)?.found.row;
+    let row = &browser.present().filter(|_| asked)?.found.row;
     signet_oauth::authorize::session_state::session_state(
         request.client_id(),
         &request.return_to.redirect_uri,
@@ -380,7 +390,7 @@ fn session_state(visit: &BrowserRequest, request: &AuthorizationRequest) -> Opti
 /// What may lead to a code once: a pushed request (RFC 9126 section 4), or else the pages that a
 /// person answered, of which each form could be sent again. A request that is answered without a
 /// page has neither, and costs no write.
-fn once(
+fn single_use(
     interaction: &Interaction,
     request: &AuthorizationRequest,
     context: &Context,
@@ -416,13 +426,13 @@ fn used_until(pushed: &Pushed, context: &Context) -> u64 {
         .saturating_add(pages.saturating_mul(2).max(DAY))
 }
 
-fn select_page(visit: &BrowserRequest, mut interaction: Interaction, client: &Client) -> Html {
+fn select_page(browser: &BrowserRequest, mut interaction: Interaction, client: &Client) -> Html {
     interaction.page = Page::Select;
-    let present = visit.present();
+    let present = browser.present();
     interaction.shown_to = present.map(|present| present.found.row.sid.clone());
-    let sealed = visit.seal(&interaction);
+    let sealed = browser.seal(&interaction);
     signet_pages::select_account(
-        &visit.face(),
+        &browser.face(),
         &SelectPage {
             action: journey::ACTION,
             interaction: &sealed,
@@ -440,19 +450,19 @@ struct Asked {
 }
 
 fn consent_page(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     mut interaction: Interaction,
     client: &Client,
     request: &AuthorizationRequest,
     asked: &Asked,
 ) -> Html {
     interaction.page = Page::Consent;
-    let present = visit.present();
+    let present = browser.present();
     interaction.shown_to = present.map(|present| present.found.row.sid.clone());
-    let t = visit.face();
+    let t = browser.face();
     let mut lines = scope_lines(
         &t,
-        &visit.context.snapshot.registry,
+        &browser.context.snapshot.registry,
         &asked.scope,
         &asked.new_scope,
     );
@@ -461,7 +471,7 @@ fn consent_page(
         known: false,
         danger: false,
     }));
-    let sealed = visit.seal(&interaction);
+    let sealed = browser.seal(&interaction);
     signet_pages::consent(
         &t,
         &ConsentPage {
@@ -479,56 +489,56 @@ fn consent_page(
 
 /// The person answered a page that the rules asked for: what their answer means.
 pub async fn submit_page(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     mut interaction: Interaction,
     form: &Params,
 ) -> Response {
     let Goal::Authorize(request) = &interaction.goal else {
-        return visit.start_again();
+        return browser.start_again();
     };
     let request = request.clone();
     let decision = form.get("decision").unwrap_or("");
     if matches!(decision, "deny" | "cancel") {
-        return refuse(visit, &request, &authorize::denied()).await;
+        return refuse(browser, &request, &authorize::denied()).await;
     }
-    let Some(present) = visit.present().cloned() else {
+    let Some(present) = browser.present().cloned() else {
         // The session ended meanwhile: the rules ask for a login.
-        return proceed(visit, interaction, false).await;
+        return proceed(browser, interaction, false).await;
     };
     let shown = interaction.was_shown_to(&present.found.row);
     match (interaction.page, decision) {
         (Page::Select, "allow") if shown => {
             interaction.selected = Some(interaction::SessionStamp::by(&present.found.row));
-            proceed(visit, interaction, false).await
+            proceed(browser, interaction, false).await
         }
-        (Page::Select, "other") => journey::show(visit, interaction, None),
+        (Page::Select, "other") => journey::show(browser, interaction, None),
         (Page::Consent, "allow") if shown => {
-            let event = about(&visit, &request).action(Action::CONSENT).approved();
-            let remembered = remember(&visit, &request, &present);
+            let event = about(&browser, &request).action(Action::CONSENT).approved();
+            let remembered = remember(&browser, &request, &present);
             let failed = |_: &StoreError| "temporarily_unavailable";
-            match visit
+            match browser
                 .context
                 .realm
                 .audit()
                 .act(event, remembered, failed)
                 .await
             {
-                Ok(()) => proceed(visit, interaction, true).await,
-                Err(error) => visit.unavailable(&error),
+                Ok(()) => proceed(browser, interaction, true).await,
+                Err(error) => browser.unavailable(&error),
             }
         }
         // No answer, or somebody else is logged in than the page was for: asked again.
-        _ => proceed(visit, interaction, false).await,
+        _ => proceed(browser, interaction, false).await,
     }
 }
 
 async fn remember(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     request: &AuthorizationRequest,
     LoggedIn { found, user }: &LoggedIn,
 ) -> Result<(), StoreError> {
     let may = request.scope.of_person(user.admin);
-    let snapshot = &visit.context.snapshot;
+    let snapshot = &browser.context.snapshot;
     let registry = &snapshot.registry;
     let client = registry.clients.get(request.client_id());
     let client = client.map(|client| &**client);
@@ -543,11 +553,11 @@ async fn remember(
         classes: &[],
     };
     // What the page has shown, and no more.
-    let claims = access::allowed_claims(&visit.context, user, &wants)
+    let claims = access::allowed_claims(&browser.context, user, &wants)
         .zip(client)
         .map(|(claims, client)| userinfo::claims_beyond_scope(&claims, &may, registry, client))
         .unwrap_or_default();
-    let context = &visit.context;
+    let context = &browser.context;
     let store = &*context.realm.store;
     consent::add(
         store,

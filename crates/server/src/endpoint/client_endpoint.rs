@@ -171,8 +171,9 @@ impl ClientRequest {
     /// endpoint, where it is part of the one decision.
     pub(super) async fn authenticate(&self) -> Result<Authenticated, OAuthError> {
         let authenticated = self.authenticate_uncommitted().await?;
-        if let Some(once) = &authenticated.once {
-            self.commit(std::slice::from_ref(once), Vec::new()).await?;
+        if let Some(single_use) = &authenticated.single_use {
+            self.commit(std::slice::from_ref(single_use), Vec::new())
+                .await?;
         }
         self.context.note_client(&authenticated.client.client_id);
         Ok(authenticated)
@@ -189,12 +190,16 @@ impl ClientRequest {
 
     /// Commits once-only conditions. A replayed code or refresh token ends its grant here, before
     /// anything is answered.
-    pub(super) async fn commit(&self, once: &[SingleUse], then: Vec<Op>) -> Result<(), OAuthError> {
+    pub(super) async fn commit(
+        &self,
+        single_use: &[SingleUse],
+        then: Vec<Op>,
+    ) -> Result<(), OAuthError> {
         let realm = &self.context.realm;
-        if once.is_empty() && then.is_empty() {
+        if single_use.is_empty() && then.is_empty() {
             return Ok(());
         }
-        let refusal = match single_use::commit(&*realm.store, once, then, self.now()).await {
+        let refusal = match single_use::commit(&*realm.store, single_use, then, self.now()).await {
             Ok(()) => return Ok(()),
             Err(SingleUseError::Store(error)) => return Err(self.store_failed(&error)),
             Err(SingleUseError::Refused(refusal)) => refusal,

@@ -32,37 +32,37 @@ const ACTION: &str = "device";
 /// GET, also by `verification_uri_complete`: the code is filled in, and the person still presses
 /// the button.
 pub(super) async fn show(context: Context) -> Response {
-    let (visit, params) = match BrowserRequest::of_query(context).await {
-        Ok(visit) => visit,
+    let (browser, params) = match BrowserRequest::of_query(context).await {
+        Ok(browser) => browser,
         Err(answer) => return answer,
     };
     let code = params.get("user_code").and_then(normalize_user_code);
-    match (visit.present(), code) {
+    match (browser.present(), code) {
         (None, code) => {
-            let interaction = visit.interaction(Goal::Device(code));
-            journey::show(visit, interaction, None)
+            let interaction = browser.interaction(Goal::Device(code));
+            journey::show(browser, interaction, None)
         }
-        (Some(_), code) => enter(visit, code.as_deref(), None),
+        (Some(_), code) => enter(browser, code.as_deref(), None),
     }
 }
 
-fn enter(visit: BrowserRequest, code: Option<&str>, notice: Option<Notice>) -> Response {
-    let html = enter_page(&visit, code, notice);
-    visit.page(html)
+fn enter(browser: BrowserRequest, code: Option<&str>, notice: Option<Notice>) -> Response {
+    let html = enter_page(&browser, code, notice);
+    browser.page(html)
 }
 
 fn enter_page(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     code: Option<&str>,
     notice: Option<Notice>,
 ) -> signet_pages::Html {
-    let mut interaction = visit.interaction(Goal::Device(None));
+    let mut interaction = browser.interaction(Goal::Device(None));
     interaction.page = Page::DeviceEnter;
     let shown = code.map(display_user_code).unwrap_or_default();
     signet_pages::device_enter(
-        &visit.face(),
+        &browser.face(),
         ACTION,
-        &visit.seal(&interaction),
+        &browser.seal(&interaction),
         &shown,
         notice,
     )
@@ -70,32 +70,32 @@ fn enter_page(
 
 /// POST: the code, or the answer.
 pub(super) async fn submit(context: Context) -> Response {
-    let (visit, form, interaction) = match BrowserRequest::of_form(context).await {
-        Ok(visit) => visit,
+    let (browser, form, interaction) = match BrowserRequest::of_form(context).await {
+        Ok(browser) => browser,
         Err(answer) => return answer,
     };
-    if visit.present().is_none() {
+    if browser.present().is_none() {
         // The session ended meanwhile.
         let code = form.get("user_code").and_then(normalize_user_code);
-        let interaction = visit.interaction(Goal::Device(code));
-        return journey::show(visit, interaction, None);
+        let interaction = browser.interaction(Goal::Device(code));
+        return journey::show(browser, interaction, None);
     }
     match (interaction.page, &interaction.goal) {
-        (Page::DeviceEnter, Goal::Device(_)) => confirm(visit, &form).await,
+        (Page::DeviceEnter, Goal::Device(_)) => confirm(browser, &form).await,
         (Page::DeviceConfirm, Goal::Device(Some(code))) => {
             let code = code.clone();
-            decide(visit, &interaction, &code, &form).await
+            decide(browser, &interaction, &code, &form).await
         }
-        _ => visit.start_again(),
+        _ => browser.start_again(),
     }
 }
 
 /// The record that waits under a user code, with its row.
 async fn waiting(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     code: &str,
 ) -> Result<Option<(DeviceRecord, Row)>, StoreError> {
-    let (store, now) = (&visit.context.realm.store, visit.context.now());
+    let (store, now) = (&browser.context.realm.store, browser.context.now());
     let Some(lead) = store
         .get(&Key::new(Table::UserCode, code.as_bytes()), now)
         .await?
@@ -113,92 +113,92 @@ async fn waiting(
     Ok(waits.then_some((record, row)))
 }
 
-fn budgets(visit: &BrowserRequest) -> Vec<Budget> {
-    let limits = &visit.context.realm.people.limits;
-    let user = visit.present().map_or("", |present| &present.user.id);
-    let mut budgets = limits.of_networks(Kind::UserCode, visit.context.peer);
+fn budgets(browser: &BrowserRequest) -> Vec<Budget> {
+    let limits = &browser.context.realm.people.limits;
+    let user = browser.present().map_or("", |present| &present.user.id);
+    let mut budgets = limits.of_networks(Kind::UserCode, browser.context.peer);
     budgets.push(limits.of_account(Kind::UserCode, user, None));
     budgets
 }
 
-async fn confirm(visit: BrowserRequest, form: &Params) -> Response {
-    let (store, now) = (visit.context.realm.store.clone(), visit.context.now());
-    let budgets = budgets(&visit);
+async fn confirm(browser: BrowserRequest, form: &Params) -> Response {
+    let (store, now) = (browser.context.realm.store.clone(), browser.context.now());
+    let budgets = budgets(&browser);
     // RFC 8628 section 5.1: user codes are short, so guesses are counted, before they are looked
     // at: also those in parallel.
     for budget in &budgets {
         if let Err(refused) = attempts::count(&*store, budget, now).await {
-            return too_many(visit, refused);
+            return too_many(browser, refused);
         }
     }
     let code = form.get("user_code").and_then(normalize_user_code);
     let found = match &code {
-        Some(code) => waiting(&visit, code).await,
+        Some(code) => waiting(&browser, code).await,
         None => Ok(None),
     };
-    let registry = visit.context.snapshot.registry.clone();
+    let registry = browser.context.snapshot.registry.clone();
     let found = match found {
         Ok(found) => found.and_then(|(record, _)| {
             let client = registry.client(&record.client_id, now)?.clone();
             Some((record, client))
         }),
-        Err(error) => return visit.unavailable(&error),
+        Err(error) => return browser.unavailable(&error),
     };
-    let (Some((record, client)), Some(present)) = (found, visit.present()) else {
-        record_wrong_code(&visit, "invalid_user_code");
-        return enter(visit, None, Some(Notice::Error(UNKNOWN)));
+    let (Some((record, client)), Some(present)) = (found, browser.present()) else {
+        record_wrong_code(&browser, "invalid_user_code");
+        return enter(browser, None, Some(Notice::Error(UNKNOWN)));
     };
     for budget in &budgets {
         if let Err(error) = attempts::give_back(&*store, budget, now).await {
-            return visit.unavailable(&error);
+            return browser.unavailable(&error);
         }
     }
-    let mut interaction = visit.interaction(Goal::Device(Some(record.user_code.clone())));
+    let mut interaction = browser.interaction(Goal::Device(Some(record.user_code.clone())));
     let sought = Sought {
         client: Some(&client),
         scope: Some(&record.scope),
         claims: None,
     };
-    let required = access::classes(&visit.context, sought, Some(&present.user));
+    let required = access::classes(&browser.context, sought, Some(&present.user));
     let methods = present.found.row.methods();
     if required.iter().any(|class| !acr::holds(class, &methods)) {
         // What is missing first; then the device is asked about again.
         interaction.required = required;
         interaction.step_up = true;
-        return journey::ask_further(visit, interaction).await;
+        return journey::ask_further(browser, interaction).await;
     }
     interaction.page = Page::DeviceConfirm;
     interaction.shown_to = Some(present.found.row.sid.clone());
     let scope = record.scope.of_person(present.user.admin);
-    let t = visit.face();
+    let t = browser.face();
     let html = signet_pages::device_confirm(
         &t,
         ACTION,
-        &visit.seal(&interaction),
+        &browser.seal(&interaction),
         &display_user_code(&record.user_code),
         name_of(&client),
         &present.user.username,
         &scope_lines(&t, &registry, &scope, &scope),
     );
-    visit.page(html)
+    browser.page(html)
 }
 
-fn too_many(visit: BrowserRequest, refused: Refused) -> Response {
+fn too_many(browser: BrowserRequest, refused: Refused) -> Response {
     match refused {
         Refused::TooMany { retry_after } => {
-            record_wrong_code(&visit, "too_many_attempts");
-            let html = enter_page(&visit, None, Some(Notice::Error(TOO_MANY)));
-            visit.later(StatusCode::TOO_MANY_REQUESTS, retry_after, html)
+            record_wrong_code(&browser, "too_many_attempts");
+            let html = enter_page(&browser, None, Some(Notice::Error(TOO_MANY)));
+            browser.later(StatusCode::TOO_MANY_REQUESTS, retry_after, html)
         }
-        Refused::Store(error) => visit.unavailable(&error),
+        Refused::Store(error) => browser.unavailable(&error),
     }
 }
 
 /// What was typed is in no record: it may be another device's code, or anything.
-fn record_wrong_code(visit: &BrowserRequest, error: &str) {
-    let context = &visit.context;
+fn record_wrong_code(browser: &BrowserRequest, error: &str) {
+    let context = &browser.context;
     let event = context.event(Action::DEVICE_DECISION).refused(error);
-    let event = match visit.present() {
+    let event = match browser.present() {
         Some(present) => event.subject(&present.user.id),
         None => event,
     };
@@ -206,67 +206,67 @@ fn record_wrong_code(visit: &BrowserRequest, error: &str) {
 }
 
 async fn decide(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     interaction: &Interaction,
     code: &str,
     form: &Params,
 ) -> Response {
-    let Some(present) = visit.present() else {
-        return visit.start_again();
+    let Some(present) = browser.present() else {
+        return browser.start_again();
     };
     if !interaction.was_shown_to(&present.found.row) {
         // Somebody else is logged in than the page was for: shown again, for them.
-        return enter(visit, Some(code), None);
+        return enter(browser, Some(code), None);
     }
     let allow = match form.get("decision") {
         Some("allow") => true,
         Some("deny") => false,
-        _ => return enter(visit, Some(code), None),
+        _ => return enter(browser, Some(code), None),
     };
-    let context = &visit.context;
+    let context = &browser.context;
     let event = context
         .event(Action::DEVICE_DECISION)
         .subject(&present.user.id)
         .session(Some(&present.found.row.sid));
     let verdict = match allow {
-        true => may(&visit, present, code).await,
+        true => may(&browser, present, code).await,
         false => Ok((true, None)),
     };
     let (may, rule) = match verdict {
         Ok(verdict) => verdict,
-        Err(error) => return visit.unavailable(&error),
+        Err(error) => return browser.unavailable(&error),
     };
     let event = match (allow, may) {
         (true, true) => access::let_in(event.approved(), rule.as_deref()),
         (true, false) => access::noted(event.refused("access_denied"), rule.as_deref()),
         (false, _) => event.refused("access_denied"),
     };
-    let (written, _) = audit::with_record(event, write(&visit, code, allow && may)).await;
+    let (written, _) = audit::with_record(event, write(&browser, code, allow && may)).await;
     match written {
-        Ok(true) if !may => visit.error(&authorize::forbidden()),
+        Ok(true) if !may => browser.error(&authorize::forbidden()),
         Ok(true) => {
-            let html = signet_pages::device_done(&visit.face(), allow);
-            visit.page(html)
+            let html = signet_pages::device_done(&browser.face(), allow);
+            browser.page(html)
         }
         Ok(false) => {
-            record_wrong_code(&visit, "invalid_user_code");
-            enter(visit, None, Some(Notice::Error(UNKNOWN)))
+            record_wrong_code(&browser, "invalid_user_code");
+            enter(browser, None, Some(Notice::Error(UNKNOWN)))
         }
-        Err(error) => visit.unavailable(&error),
+        Err(error) => browser.unavailable(&error),
     }
 }
 
 /// Whether this person may let the device in, and the rule that decided. A code that nobody waits
 /// with any more is found out later.
 async fn may(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     present: &LoggedIn,
     code: &str,
 ) -> Result<(bool, Option<String>), StoreError> {
-    let Some((record, _)) = waiting(visit, code).await? else {
+    let Some((record, _)) = waiting(browser, code).await? else {
         return Ok((true, None));
     };
-    match ask(visit, present, &record) {
+    match ask(browser, present, &record) {
         Ok(leave) => Ok((true, leave.rule().map(str::to_owned))),
         Err(KeptOut::Rule(rule)) => Ok((false, rule)),
         // The policy has changed since the page was shown: the change finds the same.
@@ -275,11 +275,11 @@ async fn may(
 }
 
 fn ask(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     present: &LoggedIn,
     record: &DeviceRecord,
 ) -> Result<Leave, KeptOut> {
-    let snapshot = &visit.context.snapshot;
+    let snapshot = &browser.context.snapshot;
     let scope = record.scope.of_person(present.user.admin);
     let client = snapshot.registry.clients.get(&record.client_id);
     let wants = Wants {
@@ -293,7 +293,7 @@ fn ask(
         classes: &[],
     };
     access::ask(
-        &visit.context,
+        &browser.context,
         Entrance::DeviceApproval,
         &present.user,
         &wants,
@@ -302,19 +302,19 @@ fn ask(
 
 /// Writes the answer over the waiting record. A poll that was faster only moved the time of the
 /// last poll: tried again.
-async fn write(visit: &BrowserRequest, code: &str, allow: bool) -> Result<bool, StoreError> {
+async fn write(browser: &BrowserRequest, code: &str, allow: bool) -> Result<bool, StoreError> {
     const MAX_TRIES: usize = 5;
-    let Some(present) = visit.present() else {
+    let Some(present) = browser.present() else {
         return Ok(false);
     };
-    let context = &visit.context;
+    let context = &browser.context;
     for _ in 0..MAX_TRIES {
-        let Some((record, row)) = waiting(visit, code).await? else {
+        let Some((record, row)) = waiting(browser, code).await? else {
             return Ok(false);
         };
         let next = if allow {
             let session = present.found.row.facts();
-            if ask(visit, present, &record).is_err() {
+            if ask(browser, present, &record).is_err() {
                 return Ok(false);
             }
             let grant_id = signet_crypto::random::id();

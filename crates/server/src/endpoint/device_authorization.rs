@@ -17,27 +17,27 @@ use std::sync::Arc;
 const TRIES: usize = 3;
 
 pub(super) async fn handle(context: Context) -> Response {
-    let call = match ClientRequest::read(context, EndpointId::DeviceAuthorization).await {
-        Ok(call) => call,
+    let client_request = match ClientRequest::read(context, EndpointId::DeviceAuthorization).await {
+        Ok(client_request) => client_request,
         Err(answer) => return *answer,
     };
-    match answer(&call).await {
+    match answer(&client_request).await {
         Ok(body) => response::json(StatusCode::OK, body),
-        Err(error) => call.refuse_counted(&error).await,
+        Err(error) => client_request.refuse_counted(&error).await,
     }
 }
 
-async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
-    let client = call.authenticate().await?.client;
+async fn answer(client_request: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
+    let client = client_request.authenticate().await?.client;
     if !client.may_use(GrantType::DeviceCode) {
         return Err(OAuthError::new(
             ErrorCode::UnauthorizedClient,
             "the client may not use this grant",
         ));
     }
-    call.spend(Act::DeviceCode, &client)?;
+    client_request.spend(Act::DeviceCode, &client)?;
     for _ in 0..TRIES {
-        let (answer, record) = draw(call, &client)?;
+        let (answer, record) = draw(client_request, &client)?;
         let end = Some(record.expires_at);
         let change = Change {
             first: Op::Insert {
@@ -51,8 +51,12 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
                 end,
             }],
         };
-        let committed = call.context.realm.store.commit(change, call.now());
-        let event = call.event(Action::DEVICE);
+        let committed = client_request
+            .context
+            .realm
+            .store
+            .commit(change, client_request.now());
+        let event = client_request.event(Action::DEVICE);
         let is_public = client.is_public();
         let committed = match is_public {
             // Whoever knows a public client's id may ask for the next code.
@@ -62,12 +66,12 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
         match committed {
             Ok(Outcome::Done { .. }) => {
                 if is_public {
-                    call.context.realm.audit().record_counted(event);
+                    client_request.context.realm.audit().record_counted(event);
                 }
                 return Ok(answer.to_json());
             }
             Ok(Outcome::Refused(_)) => {}
-            Err(error) => return Err(call.store_failed(&error)),
+            Err(error) => return Err(client_request.store_failed(&error)),
         }
     }
     Err(OAuthError::new(
@@ -77,13 +81,13 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
 }
 
 fn draw(
-    call: &ClientRequest,
+    client_request: &ClientRequest,
     client: &Arc<Client>,
 ) -> Result<(DeviceResponse, DeviceRecord), OAuthError> {
     let id = signet_crypto::random::bytes();
-    call.decide(|rules| {
+    client_request.decide(|rules| {
         authorize_device(
-            &call.params,
+            &client_request.params,
             client,
             DeviceId::new(id),
             signet_crypto::random::below,

@@ -18,14 +18,14 @@ pub(super) async fn show(mut context: Context) -> Response {
     };
     if let Some(sealed) = params.get("answer") {
         return match BrowserRequest::begin(context).await {
-            Ok(visit) => follow(super::providers::answered(visit, sealed).await).await,
+            Ok(browser) => follow(super::providers::answered(browser, sealed).await).await,
             Err(response) => response,
         };
     }
     for done in Done::ALL {
         if let Some(id) = params.get(done.parameter()) {
             return match BrowserRequest::begin(context).await {
-                Ok(visit) => waiting_login::go_on(visit, id, done).await,
+                Ok(browser) => waiting_login::go_on(browser, id, done).await,
                 Err(response) => response,
             };
         }
@@ -35,7 +35,7 @@ pub(super) async fn show(mut context: Context) -> Response {
     match request.and_then(|sealed| open_resume(sealed, &keyring, context.now())) {
         Some(request) => authorize::begin(context, request).await,
         None => match BrowserRequest::begin(context).await {
-            Ok(visit) => visit.start_again(),
+            Ok(browser) => browser.start_again(),
             Err(response) => response,
         },
     }
@@ -43,28 +43,28 @@ pub(super) async fn show(mut context: Context) -> Response {
 
 /// POST: a form of a page.
 pub(super) async fn submit(context: Context) -> Response {
-    let (visit, form, interaction) = match BrowserRequest::of_form(context).await {
-        Ok(visit) => visit,
+    let (browser, form, interaction) = match BrowserRequest::of_form(context).await {
+        Ok(browser) => browser,
         Err(answer) => return answer,
     };
-    dispatch(visit, interaction, &form).await
+    dispatch(browser, interaction, &form).await
 }
 
-async fn dispatch(visit: BrowserRequest, interaction: Interaction, form: &Params) -> Response {
+async fn dispatch(browser: BrowserRequest, interaction: Interaction, form: &Params) -> Response {
     match (interaction.page, &interaction.goal) {
         (Page::Login | Page::Method | Page::Second | Page::Provider, Goal::Authorize(_))
             if matches!(form.get("decision"), Some("cancel" | "deny")) =>
         {
-            authorize::submit_page(visit, interaction, form).await
+            authorize::submit_page(browser, interaction, form).await
         }
         (Page::Login | Page::Method | Page::Second | Page::Offer | Page::Provider, _) => {
-            follow(journey::submit(visit, interaction, form).await).await
+            follow(journey::submit(browser, interaction, form).await).await
         }
         (Page::Select | Page::Consent, Goal::Authorize(_)) => {
-            authorize::submit_page(visit, interaction, form).await
+            authorize::submit_page(browser, interaction, form).await
         }
         // The other pages' forms have addresses of their own.
-        _ => visit.start_again(),
+        _ => browser.start_again(),
     }
 }
 
@@ -73,26 +73,29 @@ async fn follow(outcome: Outcome) -> Response {
     match outcome {
         Outcome::Page(response) => response,
         Outcome::Done(journey) => {
-            let Journey { visit, interaction } = *journey;
-            go_on(visit, interaction).await
+            let Journey {
+                browser,
+                interaction,
+            } = *journey;
+            go_on(browser, interaction).await
         }
     }
 }
 
 /// After a login: on to what it was for.
-async fn go_on(visit: BrowserRequest, interaction: Interaction) -> Response {
+async fn go_on(browser: BrowserRequest, interaction: Interaction) -> Response {
     match &interaction.goal {
-        Goal::Authorize(_) => authorize::proceed(visit, interaction, false).await,
+        Goal::Authorize(_) => authorize::proceed(browser, interaction, false).await,
         Goal::Device(user_code) => {
             let url = match user_code {
-                Some(code) => visit.url(&format!("/device?user_code={code}")),
-                None => visit.url("/device"),
+                Some(code) => browser.url(&format!("/device?user_code={code}")),
+                None => browser.url("/device"),
             };
-            visit.redirect(&url)
+            browser.redirect(&url)
         }
         Goal::Account | Goal::Logout { .. } | Goal::Recover | Goal::SignUp => {
-            let url = visit.url("/account");
-            visit.redirect(&url)
+            let url = browser.url("/account");
+            browser.redirect(&url)
         }
     }
 }

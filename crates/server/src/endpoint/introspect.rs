@@ -18,56 +18,72 @@ use signet_request::http::{Context, Response, response};
 const SIGNED: &str = "application/token-introspection+jwt";
 
 pub(super) async fn handle(context: Context) -> Response {
-    let call = match ClientRequest::read(context, EndpointId::Introspect).await {
-        Ok(call) => call,
+    let client_request = match ClientRequest::read(context, EndpointId::Introspect).await {
+        Ok(client_request) => client_request,
         Err(answer) => return *answer,
     };
-    match answer(&call).await {
+    match answer(&client_request).await {
         Ok(answer) => answer,
-        Err(error) => call.refuse_counted(&error).await,
+        Err(error) => client_request.refuse_counted(&error).await,
     }
 }
 
-async fn answer(call: &ClientRequest) -> Result<Response, OAuthError> {
-    let caller = call.authenticate().await?.client;
-    let found = call.decide(|rules| {
-        let tokens = &call.context.realm.host.verified_tokens;
-        let lookup = tokens.before(rules, &call.snapshot().keys);
-        introspect::decide_with(rules, &caller, &call.params, &lookup)
+async fn answer(client_request: &ClientRequest) -> Result<Response, OAuthError> {
+    let caller = client_request.authenticate().await?.client;
+    let found = client_request.decide(|rules| {
+        let tokens = &client_request.context.realm.host.verified_tokens;
+        let lookup = tokens.before(rules, &client_request.snapshot().keys);
+        introspect::decide_with(rules, &caller, &client_request.params, &lookup)
     })?;
     let found = match found.family() {
         None => found,
         Some(grant_id) => {
             let key = family_key(grant_id);
-            let row = call.context.realm.store.get(&key, call.now()).await;
-            let row = row.map_err(|error| call.store_failed(&error))?;
+            let row = client_request
+                .context
+                .realm
+                .store
+                .get(&key, client_request.now())
+                .await;
+            let row = row.map_err(|error| client_request.store_failed(&error))?;
             let family = row.as_ref().map(Family::read).transpose();
-            let family = family.map_err(|error| call.store_failed(&error))?;
+            let family = family.map_err(|error| client_request.store_failed(&error))?;
             found.with_family(family.map(|family| family.generation))
         }
     };
-    let audit = call.context.realm.audit();
+    let audit = client_request.context.realm.audit();
     let is_active = !matches!(found, Introspection::Inactive);
     audit.count(Counted::Introspection, &caller.client_id, is_active);
-    let said = said(call, &found).await?;
-    let issuer = &call.snapshot().settings.issuer;
+    let said = said(client_request, &found).await?;
+    let issuer = &client_request.snapshot().settings.issuer;
     let mut body = Vec::with_capacity(512);
-    let Some(algorithm) = signed(call, &caller) else {
+    let Some(algorithm) = signed(client_request, &caller) else {
         found.write(issuer, &said, &mut body);
         return Ok(response::json(StatusCode::OK, body));
     };
-    found.write_signed(issuer, &caller.client_id, call.now(), &said, &mut body);
-    let token = issue::sign(&call.context, algorithm, Typ::TokenIntrospection, &body)?;
+    found.write_signed(
+        issuer,
+        &caller.client_id,
+        client_request.now(),
+        &said,
+        &mut body,
+    );
+    let token = issue::sign(
+        &client_request.context,
+        algorithm,
+        Typ::TokenIntrospection,
+        &body,
+    )?;
     Ok(response::body(StatusCode::OK, SIGNED, token))
 }
 
 /// What tables of claims say of the token's person at this moment, not when it was made: the
 /// account is read for it, and only where a table says something.
-async fn said(call: &ClientRequest, found: &Introspection) -> Result<Mapped, OAuthError> {
+async fn said(client_request: &ClientRequest, found: &Introspection) -> Result<Mapped, OAuthError> {
     let Introspection::AccessToken(facts) = found else {
         return Ok(Mapped::default());
     };
-    let registry = &call.snapshot().registry;
+    let registry = &client_request.snapshot().registry;
     let about = About {
         client: registry
             .clients
@@ -81,24 +97,24 @@ async fn said(call: &ClientRequest, found: &Introspection) -> Result<Mapped, OAu
     let Some(sub) = facts.user_id().filter(|_| about.gives(registry, target)) else {
         return Ok(Mapped::default());
     };
-    let users = &call.context.realm.people.users;
-    match users.by_id(sub, call.now()).await {
-        Ok(Some(user)) if Entrance::Introspection.opens(&user, call.now()) => {
+    let users = &client_request.context.realm.people.users;
+    match users.by_id(sub, client_request.now()).await {
+        Ok(Some(user)) if Entrance::Introspection.opens(&user, client_request.now()) => {
             Ok(mapped(registry, about, target, &user.claims(), Room::JSON))
         }
         Ok(_) => Ok(Mapped::default()),
-        Err(error) => Err(call.store_failed(&error.into())),
+        Err(error) => Err(client_request.store_failed(&error.into())),
     }
 }
 
 /// RFC 9701 section 4: on request; where the record names an algorithm, always.
-fn signed(call: &ClientRequest, caller: &Client) -> Option<signet_crypto::Algorithm> {
+fn signed(client_request: &ClientRequest, caller: &Client) -> Option<signet_crypto::Algorithm> {
     if let Some(algorithm) = caller.introspection_signed_response_alg {
         return Some(algorithm);
     }
-    let accept = call.context.header(header::ACCEPT)?;
+    let accept = client_request.context.header(header::ACCEPT)?;
     let asked = accept
         .split(',')
         .any(|media| media.split(';').next().unwrap_or("").trim() == SIGNED);
-    asked.then_some(call.snapshot().settings.id_token_alg)
+    asked.then_some(client_request.snapshot().settings.id_token_alg)
 }

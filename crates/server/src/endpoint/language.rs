@@ -14,37 +14,37 @@ pub(super) async fn submit(mut context: Context) -> Response {
         Ok(form) => form,
         Err(error) => return error_page(&mut context, &error.into()),
     };
-    let mut visit = match BrowserRequest::begin(context).await {
-        Ok(visit) => visit,
+    let mut browser = match BrowserRequest::begin(context).await {
+        Ok(browser) => browser,
         Err(response) => return response,
     };
     if let Some(language) = form.get("language").and_then(Language::of_tag) {
-        visit.choose_language(language);
+        browser.choose_language(language);
     }
     let sealed = form.get("interaction").unwrap_or_default();
-    match visit.open(&form) {
-        Some(interaction) => go_on(visit, interaction).await,
-        None if sealed.is_empty() => to(visit, "/account"),
-        None => visit.start_again(),
+    match browser.open(&form) {
+        Some(interaction) => go_on(browser, interaction).await,
+        None if sealed.is_empty() => to(browser, "/account"),
+        None => browser.start_again(),
     }
 }
 
 /// Shows again what comes next. What was begun and not finished (a mailed code) is begun again.
-async fn go_on(visit: BrowserRequest, interaction: Interaction) -> Response {
+async fn go_on(browser: BrowserRequest, interaction: Interaction) -> Response {
     match &interaction.goal {
-        Goal::Authorize(_) => authorize::proceed(visit, interaction, false).await,
+        Goal::Authorize(_) => authorize::proceed(browser, interaction, false).await,
         Goal::Device(Some(code)) => {
             let path = format!("/device?user_code={code}");
-            to(visit, &path)
+            to(browser, &path)
         }
-        Goal::Device(None) => to(visit, "/device"),
-        Goal::Recover => to(visit, "/account/recover"),
-        Goal::SignUp => to(visit, sign_up::PATH),
-        Goal::Account | Goal::Logout { .. } => to(visit, "/account"),
+        Goal::Device(None) => to(browser, "/device"),
+        Goal::Recover => to(browser, "/account/recover"),
+        Goal::SignUp => to(browser, sign_up::PATH),
+        Goal::Account | Goal::Logout { .. } => to(browser, "/account"),
     }
 }
 
-fn to(visit: BrowserRequest, path: &str) -> Response {
-    let url = visit.url(path);
-    visit.redirect(&url)
+fn to(browser: BrowserRequest, path: &str) -> Response {
+    let url = browser.url(path);
+    browser.redirect(&url)
 }

@@ -43,53 +43,53 @@ pub(super) async fn submit(mut context: Context) -> Response {
         url = signet_oauth::authorize::with_query(&url, &fields);
         return signet_request::http::response::redirect(&url);
     }
-    let visit = match BrowserRequest::begin(context).await {
-        Ok(visit) => visit,
+    let browser = match BrowserRequest::begin(context).await {
+        Ok(browser) => browser,
         Err(response) => return response,
     };
-    let Some(interaction) = visit.open(&form) else {
-        return visit.start_again();
+    let Some(interaction) = browser.open(&form) else {
+        return browser.start_again();
     };
     let (Page::Logout, Goal::Logout { then }) = (interaction.page, &interaction.goal) else {
-        return visit.start_again();
+        return browser.start_again();
     };
-    let same = match visit.present() {
+    let same = match browser.present() {
         Some(present) => interaction.was_shown_to(&present.found.row),
         None => true,
     };
     if form.get("decision") != Some("allow") || !same {
-        let html = signet_pages::stayed(&visit.face());
-        return visit.page(html);
+        let html = signet_pages::stayed(&browser.face());
+        return browser.page(html);
     }
     // The page has said where it goes.
-    end(visit, then.as_deref(), true).await
+    end(browser, then.as_deref(), true).await
 }
 
 async fn request(context: Context, params: &Params) -> Response {
-    let visit = match BrowserRequest::begin(context).await {
-        Ok(visit) => visit,
+    let browser = match BrowserRequest::begin(context).await {
+        Ok(browser) => browser,
         Err(response) => return response,
     };
-    let snapshot = visit.context.snapshot.clone();
-    let session = visit.present().map(|present| present.found.row.facts());
+    let snapshot = browser.context.snapshot.clone();
+    let session = browser.present().map(|present| present.found.row.facts());
     let decided = logout(
         params,
         &snapshot.registry,
         &snapshot.settings,
         &*snapshot.keys,
         session.as_ref(),
-        visit.context.now(),
+        browser.context.now(),
     );
     let decided = match decided {
         Ok(decided) => decided,
-        Err(error) => return visit.error(&error),
+        Err(error) => return browser.error(&error),
     };
-    let Some(present) = visit.present().filter(|_| decided.ask) else {
-        return end(visit, decided.then.as_deref(), decided.proven).await;
+    let Some(present) = browser.present().filter(|_| decided.ask) else {
+        return end(browser, decided.then.as_deref(), decided.proven).await;
     };
-    let t = visit.face();
+    let t = browser.face();
     let host = decided.then.as_deref().map(|uri| host_of(&t, uri));
-    let mut interaction = visit.interaction(Goal::Logout { then: decided.then });
+    let mut interaction = browser.interaction(Goal::Logout { then: decided.then });
     interaction.page = Page::Logout;
     interaction.shown_to = Some(present.found.row.sid.clone());
     let client = decided.client_id.as_deref();
@@ -97,30 +97,30 @@ async fn request(context: Context, params: &Params) -> Response {
     let html = signet_pages::logout_confirm(
         &t,
         "logout",
-        &visit.seal(&interaction),
+        &browser.seal(&interaction),
         &present.user.username,
         client.map(|client| name_of(client)),
         host.as_deref(),
     );
-    visit.page(html)
+    browser.page(html)
 }
 
 /// Ends the session. `known`: the person, or an ID token of this server, stands for going on to
 /// `then`.
-async fn end(mut visit: BrowserRequest, then: Option<&str>, known: bool) -> Response {
+async fn end(mut browser: BrowserRequest, then: Option<&str>, known: bool) -> Response {
     // While the session still says where its person logged in, and which applications it was in.
-    let elsewhere = provider::onward(&visit, then, known).await;
-    let frames = match front_channel_logout::frames(&visit).await {
+    let elsewhere = provider::onward(&browser, then, known).await;
+    let frames = match front_channel_logout::frames(&browser).await {
         Ok(frames) => frames,
-        Err(error) => return visit.unavailable(&error),
+        Err(error) => return browser.unavailable(&error),
     };
-    if let Err(error) = visit.log_out().await {
-        return visit.unavailable(&error);
+    if let Err(error) = browser.log_out().await {
+        return browser.unavailable(&error);
     }
     match elsewhere {
         // To the provider's logout, as to a place that somebody known has asked for.
-        Some(url) => gone(visit, Some(&url), true, &frames),
-        None => gone(visit, then, known, &frames),
+        Some(url) => gone(browser, Some(&url), true, &frames),
+        None => gone(browser, then, known, &frames),
     }
 }
 
@@ -131,42 +131,42 @@ pub(super) async fn back(mut context: Context) -> Response {
         Err(error) => return error_page(&mut context, &error),
     };
     let name = context.param("provider").unwrap_or_default().to_owned();
-    let visit = match BrowserRequest::begin(context).await {
-        Ok(visit) => visit,
+    let browser = match BrowserRequest::begin(context).await {
+        Ok(browser) => browser,
         Err(response) => return response,
     };
-    match provider::came_back(&visit, &name, &state) {
-        Some(back) => gone(visit, back.then.as_deref(), back.known, &[]),
+    match provider::came_back(&browser, &name, &state) {
+        Some(back) => gone(browser, back.then.as_deref(), back.known, &[]),
         // Nobody logged out here: nothing is said of a logout.
-        None if visit.present().is_some() => {
-            let url = visit.url("/account");
-            visit.redirect(&url)
+        None if browser.present().is_some() => {
+            let url = browser.url("/account");
+            browser.redirect(&url)
         }
-        None => gone(visit, None, false, &[]),
+        None => gone(browser, None, false, &[]),
     }
 }
 
 /// After the end of the session.
 fn gone(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     then: Option<&str>,
     known: bool,
     frames: &[LogoutFrame],
 ) -> Response {
     match then {
-        Some(url) if known && frames.is_empty() => visit.redirect(url),
+        Some(url) if known && frames.is_empty() => browser.redirect(url),
         Some(url) => {
-            let t = visit.face();
+            let t = browser.face();
             let host = host_of(&t, url);
             let onward = match known {
                 true => LogoutOnward::Go(&host, url),
                 false => LogoutOnward::Link(&host, url),
             };
-            visit.page(signet_pages::signed_out(&t, onward, frames))
+            browser.page(signet_pages::signed_out(&t, onward, frames))
         }
         None => {
-            let html = signet_pages::signed_out(&visit.face(), LogoutOnward::Stay, frames);
-            visit.page(html)
+            let html = signet_pages::signed_out(&browser.face(), LogoutOnward::Stay, frames);
+            browser.page(html)
         }
     }
 }

@@ -13,40 +13,43 @@ use signet_request::http::{Context, Response, response};
 use std::sync::Arc;
 
 pub(super) async fn handle(context: Context) -> Response {
-    let call = match ClientRequest::read(context, EndpointId::Par).await {
-        Ok(call) => call,
+    let client_request = match ClientRequest::read(context, EndpointId::Par).await {
+        Ok(client_request) => client_request,
         Err(answer) => return *answer,
     };
-    match answer(&call).await {
+    match answer(&client_request).await {
         Ok((client, body)) => {
-            let (audit, event) = (call.context.realm.audit(), call.event(Action::PUSHED));
+            let (audit, event) = (
+                client_request.context.realm.audit(),
+                client_request.event(Action::PUSHED),
+            );
             // Nothing is kept of it, and whoever knows a public client's id may push again.
             match client.is_public() {
                 true => audit.record_counted(event),
                 false => audit.record(event),
             }
             let mut answer = response::json(StatusCode::CREATED, body);
-            call.add_next_nonce(&mut answer);
+            client_request.add_next_nonce(&mut answer);
             answer
         }
-        Err(error) => call.refuse_counted(&error).await,
+        Err(error) => client_request.refuse_counted(&error).await,
     }
 }
 
-async fn answer(call: &ClientRequest) -> Result<(Arc<Client>, Vec<u8>), OAuthError> {
-    let client = call.authenticate().await?.client;
-    call.spend(Act::PushedRequest, &client)?;
-    let request = call.request();
-    let possession =
-        call.decide(|rules| dpop_policy::check(rules, request.dpop, request.htm, request.htu))?;
+async fn answer(client_request: &ClientRequest) -> Result<(Arc<Client>, Vec<u8>), OAuthError> {
+    let client = client_request.authenticate().await?.client;
+    client_request.spend(Act::PushedRequest, &client)?;
+    let request = client_request.request();
+    let possession = client_request
+        .decide(|rules| dpop_policy::check(rules, request.dpop, request.htm, request.htu))?;
     if let Some(possession) = &possession {
-        let once = std::slice::from_ref(&possession.once);
-        call.commit(once, Vec::new()).await?;
+        let single_use = std::slice::from_ref(&possession.single_use);
+        client_request.commit(single_use, Vec::new()).await?;
     }
     let jkt = possession.as_ref().map(|p| p.jkt.as_str());
     let id = signet_crypto::random::bytes();
-    let incoming = Incoming::at_par(call.params.clone());
-    let pushed =
-        call.decide(|rules| par::push(incoming, &client, jkt, PushedId::new(id), rules))?;
+    let incoming = Incoming::at_par(client_request.params.clone());
+    let pushed = client_request
+        .decide(|rules| par::push(incoming, &client, jkt, PushedId::new(id), rules))?;
     Ok((client, pushed.to_json()))
 }

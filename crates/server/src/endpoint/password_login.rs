@@ -70,17 +70,17 @@ pub(super) async fn submit(mut context: Context) -> Response {
     }) {
         return refuse(&context, None, &error);
     }
-    let visit = match BrowserRequest::begin(context).await {
-        Ok(visit) => visit,
+    let browser = match BrowserRequest::begin(context).await {
+        Ok(browser) => browser,
         Err(answer) => return answer,
     };
     let totp = body.totp.as_deref().unwrap_or("");
     let form = match Params::from_pairs([("password", &*body.password), ("totp", totp)]) {
         Ok(form) => form,
-        Err(error) => return refuse(&visit.context, None, &error),
+        Err(error) => return refuse(&browser.context, None, &error),
     };
     let verified = journey::verify(
-        &visit,
+        &browser,
         &password::METHOD,
         State::NONE,
         &body.username,
@@ -89,28 +89,28 @@ pub(super) async fn submit(mut context: Context) -> Response {
     .await;
     let user = match verified {
         Ok(proof) => proof.user,
-        Err(failure) => return failed(&visit.context, &failure),
+        Err(failure) => return failed(&browser.context, &failure),
     };
     let shown = [password::METHOD.name];
-    let wanted = match journey::wants_second_factor(&visit.context, &user, &shown).await {
+    let wanted = match journey::wants_second_factor(&browser.context, &user, &shown).await {
         Ok(wanted) => wanted,
-        Err(error) => return failed(&visit.context, &error.into()),
+        Err(error) => return failed(&browser.context, &error.into()),
     };
     if wanted && body.totp.is_none() {
         let text = "this account has a second factor: send `totp`, too, or log in by a browser";
         let error = OAuthError::new(ErrorCode::InteractionRequired, text);
-        return refuse(&visit.context, Some(&user.id), &error);
+        return refuse(&browser.context, Some(&user.id), &error);
     }
     // A code that nobody asked for is not taken on trust either.
     if body.totp.is_some() {
         let (name, user) = (&body.username, Some(user.clone()));
         let verified =
-            journey::verify_of(&visit, &totp::METHOD, State::NONE, user, name, &form).await;
+            journey::verify_of(&browser, &totp::METHOD, State::NONE, user, name, &form).await;
         if let Err(failure) = verified {
-            return failed(&visit.context, &failure);
+            return failed(&browser.context, &failure);
         }
     }
-    let context = visit.context;
+    let context = browser.context;
     let scope = ScopeSet::parse(scope::ADMIN).unwrap_or_default();
     let registry = context.snapshot.registry.clone();
     let client = registry.clients.get(command_line::CLIENT_ID);

@@ -71,18 +71,18 @@ fn on(mut context: Context, params: &Params) -> Response {
 }
 
 /// An answer that has come to `/interaction`.
-pub(super) async fn answered(visit: BrowserRequest, sealed: &str) -> Outcome {
-    match opened(&visit, sealed) {
-        Some((provider, params)) => journey::arrive(visit, &provider, &params).await,
-        None => Outcome::Page(visit.start_again()),
+pub(super) async fn answered(browser: BrowserRequest, sealed: &str) -> Outcome {
+    match opened(&browser, sealed) {
+        Some((provider, params)) => journey::arrive(browser, &provider, &params).await,
+        None => Outcome::Page(browser.start_again()),
     }
 }
 
-fn opened(visit: &BrowserRequest, sealed: &str) -> Option<(String, Params)> {
+fn opened(browser: &BrowserRequest, sealed: &str) -> Option<(String, Params)> {
     let sealed = base64url::decode(sealed.as_bytes()).ok()?;
-    let plain = visit.context.realm.keyring().open(ANSWER, &sealed).ok()?;
+    let plain = browser.context.realm.keyring().open(ANSWER, &sealed).ok()?;
     let answer: Answer = serde_json::from_slice(&plain).ok()?;
     let pairs = answer.members.iter();
     let params = Params::from_pairs(pairs.map(|(name, value)| (&**name, &**value))).ok()?;
-    (visit.context.now() < answer.ends_at).then_some((answer.provider, params))
+    (browser.context.now() < answer.ends_at).then_some((answer.provider, params))
 }

@@ -62,24 +62,24 @@ const ACKNOWLEDGED: &str = "acknowledged";
 const STREAM: &str = "stream";
 
 pub(super) async fn handle(context: Context) -> Response {
-    let call = match ClientRequest::read(context, EndpointId::RevocationStream).await {
-        Ok(call) => call,
+    let client_request = match ClientRequest::read(context, EndpointId::RevocationStream).await {
+        Ok(client_request) => client_request,
         Err(answer) => return *answer,
     };
-    match begin(&call).await {
+    match begin(&client_request).await {
         // Of an open stream: its beginning is what is recorded.
-        Ok(answer) if call.params.contains(ACKNOWLEDGED) => answer,
+        Ok(answer) if client_request.params.contains(ACKNOWLEDGED) => answer,
         Ok(answer) => {
-            let event = call.event(Action::REVOCATION_STREAM);
-            call.context.realm.audit().record(event);
+            let event = client_request.event(Action::REVOCATION_STREAM);
+            client_request.context.realm.audit().record(event);
             answer
         }
-        Err(error) => call.refuse_counted(&error).await,
+        Err(error) => client_request.refuse_counted(&error).await,
     }
 }
 
-async fn begin(call: &ClientRequest) -> Result<Response, OAuthError> {
-    let client = call.authenticate().await?.client;
+async fn begin(client_request: &ClientRequest) -> Result<Response, OAuthError> {
+    let client = client_request.authenticate().await?.client;
     if client.is_public() {
         return Err(
             OAuthError::new(ErrorCode::InvalidClient, "client authentication failed")
@@ -92,12 +92,12 @@ async fn begin(call: &ClientRequest) -> Result<Response, OAuthError> {
             "the client may not hear revocations",
         ));
     }
-    let realm = call.context.realm.clone();
-    if call.params.contains(ACKNOWLEDGED) {
-        return acknowledge(call, &realm, &client).await;
+    let realm = client_request.context.realm.clone();
+    if client_request.params.contains(ACKNOWLEDGED) {
+        return acknowledge(client_request, &realm, &client).await;
     }
     realm.may_speak(Claim::NotRevoked)?;
-    let acknowledges = match call.params.get(ACKNOWLEDGE) {
+    let acknowledges = match client_request.params.get(ACKNOWLEDGE) {
         None | Some("false") => false,
         Some("true") => true,
         Some(_) => {
@@ -138,7 +138,7 @@ async fn begin(call: &ClientRequest) -> Result<Response, OAuthError> {
 
 /// What the reader of a stream has in effect.
 async fn acknowledge(
-    call: &ClientRequest,
+    client_request: &ClientRequest,
     realm: &Realm,
     client: &Client,
 ) -> Result<Response, OAuthError> {
@@ -148,8 +148,8 @@ async fn acknowledge(
             "stream and acknowledged must be what the stream said",
         )
     };
-    let (node, stream) = read_name(call.params.require(STREAM)?).ok_or_else(malformed)?;
-    let number = call.params.require(ACKNOWLEDGED)?.parse();
+    let (node, stream) = read_name(client_request.params.require(STREAM)?).ok_or_else(malformed)?;
+    let number = client_request.params.require(ACKNOWLEDGED)?.parse();
     let word = Acknowledged {
         stream,
         client_id: client.client_id.clone(),

@@ -12,21 +12,22 @@ use signet_request::http::{Context, Response, response};
 use signet_store::Subject;
 
 pub(super) async fn handle(context: Context) -> Response {
-    let call = match ClientRequest::read(context, EndpointId::Revoke).await {
-        Ok(call) => call,
+    let client_request = match ClientRequest::read(context, EndpointId::Revoke).await {
+        Ok(client_request) => client_request,
         Err(answer) => return *answer,
     };
-    match answer(&call).await {
+    match answer(&client_request).await {
         Ok(()) => response::empty(StatusCode::OK),
-        Err(error) => call.refuse_counted(&error).await,
+        Err(error) => client_request.refuse_counted(&error).await,
     }
 }
 
-async fn answer(call: &ClientRequest) -> Result<(), OAuthError> {
-    let client = call.authenticate().await?.client;
-    let revocation = call.decide(|rules| revoke::decide(rules, &client, &call.params))?;
-    let realm = &call.context.realm;
-    let event = call.event(Action::REVOKE);
+async fn answer(client_request: &ClientRequest) -> Result<(), OAuthError> {
+    let client = client_request.authenticate().await?.client;
+    let revocation =
+        client_request.decide(|rules| revoke::decide(rules, &client, &client_request.params))?;
+    let realm = &client_request.context.realm;
+    let event = client_request.event(Action::REVOKE);
     let audit = realm.audit();
     let failed = |_: &signet_store::StoreError| "temporarily_unavailable";
     let done = match revocation {
@@ -40,7 +41,12 @@ async fn answer(call: &ClientRequest) -> Result<(), OAuthError> {
                 let subject = Subject::Jti(jti);
                 match realm.revocations.holds(&subject, end) {
                     true => Ok(()),
-                    false => realm.revocations.revoke(subject, end, call.now()).await,
+                    false => {
+                        realm
+                            .revocations
+                            .revoke(subject, end, client_request.now())
+                            .await
+                    }
                 }
             };
             let event = event.operation("access_token").token(jti.as_bytes());
@@ -64,5 +70,5 @@ async fn answer(call: &ClientRequest) -> Result<(), OAuthError> {
             audit.act_counted(event, ended, failed).await
         }
     };
-    done.map_err(|error| call.store_failed(&error))
+    done.map_err(|error| client_request.store_failed(&error))
 }

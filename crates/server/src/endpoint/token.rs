@@ -30,45 +30,51 @@ use std::{
 };
 
 pub(super) async fn handle(context: Context) -> Response {
-    let call = match ClientRequest::read(context, EndpointId::Token).await {
-        Ok(call) => call,
+    let client_request = match ClientRequest::read(context, EndpointId::Token).await {
+        Ok(client_request) => client_request,
         Err(answer) => return *answer,
     };
-    match at_one_moment(pin!(answer(&call))).await {
+    match at_one_moment(pin!(answer(&client_request))).await {
         Ok(body) => {
-            call.context
+            client_request
+                .context
                 .realm
                 .host
                 .metrics
                 .tokens_issued
                 .fetch_add(1, Relaxed);
             let mut answer = response::json(StatusCode::OK, body);
-            call.add_next_nonce(&mut answer);
+            client_request.add_next_nonce(&mut answer);
             answer
         }
-        Err(error) => Box::pin(call.refuse_counted(&error)).await,
+        Err(error) => Box::pin(client_request.refuse_counted(&error)).await,
     }
 }
 
-async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
-    call.context.realm.may_speak(Claim::Grant)?;
-    let request = call.request();
+async fn answer(client_request: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
+    client_request.context.realm.may_speak(Claim::Grant)?;
+    let request = client_request.request();
     let credentials = Credentials::of(&request)?;
-    let keys = call.keys(&credentials).await;
-    let (begun, needs) = call.decide(|rules| {
+    let keys = client_request.keys(&credentials).await;
+    let (begun, needs) = client_request.decide(|rules| {
         let begun = token::begin(rules, &request, &credentials, keys.as_deref())?;
         let needs = begun.needs(rules, &request);
         Ok::<_, OAuthError>((begun, needs))
     })?;
     if begun.gives(&request) == Gives::ProviderToken {
-        return Box::pin(upstream_exchange::answer(call, begun, &credentials)).await;
+        return Box::pin(upstream_exchange::answer(
+            client_request,
+            begun,
+            &credentials,
+        ))
+        .await;
     }
     let row = match needs.row {
-        Some(name) => Box::pin(NamedRow::read(call, name)).await?,
+        Some(name) => Box::pin(NamedRow::read(client_request, name)).await?,
         None => None,
     };
     let chain = match needs.chain {
-        true => Some(Box::pin(Chain::read(call)).await?),
+        true => Some(Box::pin(Chain::read(client_request)).await?),
         false => None,
     };
     let looked_up = LookedUp {
@@ -76,62 +82,80 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
         row: row.as_ref().map(NamedRow::stored),
         chain: chain.as_ref().map(|chain| &chain.presented),
     };
-    let decided = call.decide(|rules| {
-        let tokens = &call.context.realm.host.verified_tokens;
-        let lookup = tokens.before(rules, &call.snapshot().keys);
+    let decided = client_request.decide(|rules| {
+        let tokens = &client_request.context.realm.host.verified_tokens;
+        let lookup = tokens.before(rules, &client_request.snapshot().keys);
         token::decide_begun(begun, rules, &request, &credentials, looked_up, &lookup)
     });
     let mut decision = match decided {
         Ok(decision) => decision,
         Err(refused) => {
             if let Some((row, value)) = row.zip(refused.row) {
-                Box::pin(row.replace(call, value)).await?;
+                Box::pin(row.replace(client_request, value)).await?;
             }
             return Err(refused.error);
         }
     };
-    call.context
+    client_request
+        .context
         .note_client(&decision.issue.access_token.client_id);
-    if call.snapshot().settings.registration.open {
+    if client_request.snapshot().settings.registration.open {
         let client_id = &decision.issue.access_token.client_id;
-        Box::pin(call.context.realm.mark_used(client_id)).await;
+        Box::pin(client_request.context.realm.mark_used(client_id)).await;
     }
-    let user = issue::person(&call.context, &mut decision.issue).await?;
-    let grant_type = call.params.get("grant_type").unwrap_or_default();
-    let leave = access::of_token(&call.context, &mut decision, user.as_ref(), grant_type)?;
+    let user = issue::person(&client_request.context, &mut decision.issue).await?;
+    let grant_type = client_request.params.get("grant_type").unwrap_or_default();
+    let leave = access::of_token(
+        &client_request.context,
+        &mut decision,
+        user.as_ref(),
+        grant_type,
+    )?;
     let person = user.as_ref().map(User::claims);
-    session_goes_on(call, &decision).await?;
-    let mut then = listed(&decision, call.now());
+    session_goes_on(client_request, &decision).await?;
+    let mut then = listed(&decision, client_request.now());
     if !then.is_empty() {
-        then.extend(Box::pin(takes_part(call, &decision)).await?);
+        then.extend(Box::pin(takes_part(client_request, &decision)).await?);
     }
-    let id = issue::token_id(&call.context);
+    let id = issue::token_id(&client_request.context);
     if let Some(chain) = &chain {
-        then.extend(Box::pin(chain.list(call, &decision, &id)).await?);
+        then.extend(Box::pin(chain.list(client_request, &decision, &id)).await?);
     }
     let scope = decision.issue.access_token.scope.to_string();
     let actors = actors(decision.issue.access_token.act.as_deref());
     let actors: Vec<&str> = actors.iter().map(String::as_str).collect();
     let grants = decision.issue.access_token.chain.as_ref();
     let grants = grants.map_or(&[][..], |chain| &chain.grants);
-    let event = issued(call, &decision, &id)
+    let event = issued(client_request, &decision, &id)
         .scope(&scope)
         .actors(&actors)
         .agent_grants(grants);
     let event = access::let_in(event, leave.rule());
-    if decision.once.is_empty() && then.is_empty() {
-        let body = issue::answer(&call.context, &decision.issue, person.as_ref(), id, &leave)?;
-        call.context.realm.audit().record(event);
+    if decision.single_use.is_empty() && then.is_empty() {
+        let body = issue::answer(
+            &client_request.context,
+            &decision.issue,
+            person.as_ref(),
+            id,
+            &leave,
+        )?;
+        client_request.context.realm.audit().record(event);
         return Ok(body);
     }
     // What is spent and what is said about it are there together, or neither is.
-    let commit = audit::with_record(event, call.commit(&decision.once, then));
+    let commit = audit::with_record(event, client_request.commit(&decision.single_use, then));
     let mut commit = Box::pin(commit);
     // The answer is signed while the change is on its way to the disk, and leaves when it is there:
     // of one that is refused nobody sees anything. A chain is looked at again in between.
     let (done, signed) = match begun_by(commit.as_mut()).await {
         None if chain.is_none() => {
-            let signed = issue::answer(&call.context, &decision.issue, person.as_ref(), id, &leave);
+            let signed = issue::answer(
+                &client_request.context,
+                &decision.issue,
+                person.as_ref(),
+                id,
+                &leave,
+            );
             (commit.await, Some(signed))
         }
         None => (commit.await, None),
@@ -140,14 +164,20 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
     let (committed, was_carried) = done;
     committed?;
     if !was_carried {
-        call.context.realm.audit().record(event);
+        client_request.context.realm.audit().record(event);
     }
     if let Some(chain) = &chain {
-        Box::pin(chain.look_again(call)).await?;
+        Box::pin(chain.look_again(client_request)).await?;
     }
     match signed {
         Some(signed) => signed,
-        None => issue::answer(&call.context, &decision.issue, person.as_ref(), id, &leave),
+        None => issue::answer(
+            &client_request.context,
+            &decision.issue,
+            person.as_ref(),
+            id,
+            &leave,
+        ),
     }
 }
 
@@ -161,9 +191,12 @@ async fn begun_by<T>(mut work: Pin<&mut impl Future<Output = T>>) -> Option<T> {
 }
 
 /// The writes that note that the client is to be told of the session's end.
-async fn takes_part(call: &ClientRequest, decision: &Decision) -> Result<Vec<Op>, OAuthError> {
+async fn takes_part(
+    client_request: &ClientRequest,
+    decision: &Decision,
+) -> Result<Vec<Op>, OAuthError> {
     let token = &decision.issue.access_token;
-    let snapshot = call.snapshot();
+    let snapshot = client_request.snapshot();
     let client = snapshot.registry.clients.get(&token.client_id);
     let is_told = client.is_some_and(|client| {
         client.backchannel_logout_uri.is_some() || client.frontchannel_logout_uri.is_some()
@@ -171,17 +204,17 @@ async fn takes_part(call: &ClientRequest, decision: &Decision) -> Result<Vec<Op>
     let Some(sid) = token.sid.as_deref().filter(|_| is_told) else {
         return Ok(Vec::new());
     };
-    let now = call.now();
+    let now = client_request.now();
     let look_at = now.saturating_add(snapshot.settings.session_idle_lifetime.max(1));
     let who = (sid, &*token.sub, &*token.client_id);
-    let noted = logout_notice::seen(&*call.context.realm.store, who, look_at, now).await;
-    noted.map_err(|error| call.store_failed(&error))
+    let noted = logout_notice::seen(&*client_request.context.realm.store, who, look_at, now).await;
+    noted.map_err(|error| client_request.store_failed(&error))
 }
 
 /// The line of a token.
-fn issued<'a>(call: &'a ClientRequest, decision: &'a Decision, id: &'a Jti) -> Event<'a> {
+fn issued<'a>(client_request: &'a ClientRequest, decision: &'a Decision, id: &'a Jti) -> Event<'a> {
     let token = &decision.issue.access_token;
-    let event = call
+    let event = client_request
         .context
         .event(Action::TOKEN)
         .subject(&token.sub)
@@ -190,7 +223,7 @@ fn issued<'a>(call: &'a ClientRequest, decision: &'a Decision, id: &'a Jti) -> E
         .grant(token.grant_id.as_ref().map(GrantId::as_bytes))
         .session(token.sid.as_deref())
         .audience(&token.audience);
-    match call.params.get("grant_type") {
+    match client_request.params.get("grant_type") {
         Some(grant_type) => event.method(grant_type),
         None => event,
     }
@@ -216,12 +249,15 @@ struct NamedRow {
 }
 
 impl NamedRow {
-    async fn read(call: &ClientRequest, name: RowName) -> Result<Option<NamedRow>, OAuthError> {
+    async fn read(
+        client_request: &ClientRequest,
+        name: RowName,
+    ) -> Result<Option<NamedRow>, OAuthError> {
         let key = single_use::key_of(&name);
-        let store = &call.context.realm.store;
-        match store.get(&key, call.now()).await {
+        let store = &client_request.context.realm.store;
+        match store.get(&key, client_request.now()).await {
             Ok(row) => Ok(row.map(|row| NamedRow { key, row })),
-            Err(error) => Err(call.store_failed(&error)),
+            Err(error) => Err(client_request.store_failed(&error)),
         }
     }
 
@@ -234,7 +270,11 @@ impl NamedRow {
     }
 
     /// Writes what a refusal leaves. Of two at once one is written, which is enough.
-    async fn replace(self, call: &ClientRequest, value: Vec<u8>) -> Result<(), OAuthError> {
+    async fn replace(
+        self,
+        client_request: &ClientRequest,
+        value: Vec<u8>,
+    ) -> Result<(), OAuthError> {
         let change = Change {
             first: Op::Replace {
                 key: self.key,
@@ -244,9 +284,15 @@ impl NamedRow {
             },
             then: Vec::new(),
         };
-        match call.context.realm.store.commit(change, call.now()).await {
+        match client_request
+            .context
+            .realm
+            .store
+            .commit(change, client_request.now())
+            .await
+        {
             Ok(_) => Ok(()),
-            Err(error) => Err(call.store_failed(&error)),
+            Err(error) => Err(client_request.store_failed(&error)),
         }
     }
 }
@@ -254,19 +300,22 @@ impl NamedRow {
 /// A refresh token without `offline_access` ends with the session that it came from (OpenID Connect
 /// Core section 11), also where that was ended by nobody: it was not used for long enough, or its
 /// time was over.
-async fn session_goes_on(call: &ClientRequest, decision: &Decision) -> Result<(), OAuthError> {
+async fn session_goes_on(
+    client_request: &ClientRequest,
+    decision: &Decision,
+) -> Result<(), OAuthError> {
     let token = &decision.issue.access_token;
     let continues = decision.grant == GrantState::Continues;
     let Some(sid) = token.sid.as_deref().filter(|_| continues) else {
         return Ok(());
     };
-    let store = &*call.context.realm.store;
-    match session::goes_on(store, &token.sub, sid, call.now()).await {
+    let store = &*client_request.context.realm.store;
+    match session::goes_on(store, &token.sub, sid, client_request.now()).await {
         Ok(true) => Ok(()),
         Ok(false) => Err(OAuthError::invalid_grant(
             "the login session was terminated or has expired",
         )),
-        Err(error) => Err(call.store_failed(&error)),
+        Err(error) => Err(client_request.store_failed(&error)),
     }
 }
 

@@ -18,22 +18,28 @@ use std::sync::Arc;
 
 /// Answers a request that was begun and asks for such a token.
 pub(super) async fn answer(
-    call: &ClientRequest,
+    client_request: &ClientRequest,
     begun: Begun,
     credentials: &Credentials<'_>,
 ) -> Result<Vec<u8>, OAuthError> {
-    let exchange = decide(call, begun, credentials)?;
-    call.context.note_client(&exchange.client_id);
-    if call.snapshot().settings.registration.open {
-        call.context.realm.mark_used(&exchange.client_id).await;
+    let exchange = decide(client_request, begun, credentials)?;
+    client_request.context.note_client(&exchange.client_id);
+    if client_request.snapshot().settings.registration.open {
+        client_request
+            .context
+            .realm
+            .mark_used(&exchange.client_id)
+            .await;
     }
-    let user = person(call, &exchange.subject.sub).await?;
-    let leave = allowed(call, &exchange, &user)?;
-    call.commit(&exchange.once, Vec::new()).await?;
+    let user = person(client_request, &exchange.subject.sub).await?;
+    let leave = allowed(client_request, &exchange, &user)?;
+    client_request
+        .commit(&exchange.single_use, Vec::new())
+        .await?;
     let asked = Exchange {
-        realm: Arc::clone(&call.context.realm),
+        realm: Arc::clone(&client_request.context.realm),
         provider: Arc::clone(&exchange.provider),
-        peer: call.context.peer,
+        peer: client_request.context.peer,
         scope: exchange.scope.clone(),
     };
     // In a task of its own: it goes on where the client does not wait, for the provider's next
@@ -41,44 +47,44 @@ pub(super) async fn answer(
     let run = tokio::spawn(async move { asked.run(&user).await });
     let stopping = |_| OAuthError::new(ErrorCode::ServerError, "the server is stopping");
     let tokens = run.await.map_err(stopping)?;
-    let tokens = tokens.map_err(|error| refused(call, &exchange, &error))?;
-    let event = access::let_in(issued(call, &exchange), leave.rule());
+    let tokens = tokens.map_err(|error| refused(client_request, &exchange, &error))?;
+    let event = access::let_in(issued(client_request, &exchange), leave.rule());
     // What it is for is worth more than the rule that let it through.
     let event = event.target(&exchange.provider.name);
-    call.context.realm.audit().record(event);
+    client_request.context.realm.audit().record(event);
     Ok(body(&tokens))
 }
 
 fn decide(
-    call: &ClientRequest,
+    client_request: &ClientRequest,
     begun: Begun,
     credentials: &Credentials<'_>,
 ) -> Result<UpstreamExchange, OAuthError> {
-    let request = call.request();
-    call.decide(|rules| {
-        let tokens = &call.context.realm.host.verified_tokens;
-        let lookup = tokens.before(rules, &call.snapshot().keys);
+    let request = client_request.request();
+    client_request.decide(|rules| {
+        let tokens = &client_request.context.realm.host.verified_tokens;
+        let lookup = tokens.before(rules, &client_request.snapshot().keys);
         token::decide_upstream_begun(begun, rules, &request, credentials, &lookup)
     })
 }
 
 /// The person as the directory has them now.
-async fn person(call: &ClientRequest, sub: &str) -> Result<User, OAuthError> {
-    let users = &call.context.realm.people.users;
-    match users.by_id(sub, call.now()).await {
+async fn person(client_request: &ClientRequest, sub: &str) -> Result<User, OAuthError> {
+    let users = &client_request.context.realm.people.users;
+    match users.by_id(sub, client_request.now()).await {
         Ok(Some(user)) => Ok(user),
         // RFC 8693 section 2.2.2.
         Ok(None) => Err(OAuthError::invalid_request(
             "the subject token's person cannot be acted for",
         )
         .with_hint("the user is gone")),
-        Err(error) => Err(call.store_failed(&error.into())),
+        Err(error) => Err(client_request.store_failed(&error.into())),
     }
 }
 
 /// Whether access rules let the person in here with what the subject token is good for.
 fn allowed(
-    call: &ClientRequest,
+    client_request: &ClientRequest,
     exchange: &UpstreamExchange,
     user: &User,
 ) -> Result<Leave, OAuthError> {
@@ -90,7 +96,7 @@ fn allowed(
         audience: &subject.audience,
     };
     access::of_power(
-        &call.context,
+        &client_request.context,
         Entrance::ProviderToken,
         &power,
         Some(user),
@@ -98,9 +104,9 @@ fn allowed(
     )
 }
 
-fn issued<'a>(call: &'a ClientRequest, exchange: &'a UpstreamExchange) -> Event<'a> {
+fn issued<'a>(client_request: &'a ClientRequest, exchange: &'a UpstreamExchange) -> Event<'a> {
     let subject = &exchange.subject;
-    let event = call
+    let event = client_request
         .context
         .event(Action::TOKEN)
         .operation(UPSTREAM_EXCHANGE)
@@ -116,7 +122,11 @@ fn issued<'a>(call: &'a ClientRequest, exchange: &'a UpstreamExchange) -> Event<
 }
 
 /// What the client is told: whether the person, time, or somebody who runs a server helps.
-fn refused(call: &ClientRequest, exchange: &UpstreamExchange, error: &NotExchanged) -> OAuthError {
+fn refused(
+    client_request: &ClientRequest,
+    exchange: &UpstreamExchange,
+    error: &NotExchanged,
+) -> OAuthError {
     let provider = &exchange.provider.name;
     let told = match error {
         NotExchanged::NotKept | NotExchanged::Ended => OAuthError::new(
@@ -128,14 +138,14 @@ fn refused(call: &ClientRequest, exchange: &UpstreamExchange, error: &NotExchang
             "the provider does not give this scope",
         ),
         NotExchanged::Busy | NotExchanged::Later(_) | NotExchanged::Store(_) => {
-            tracing::info!(%provider, %error, request_id = %call.context.request_id, "delayed an exchange for a provider's token");
+            tracing::info!(%provider, %error, request_id = %client_request.context.request_id, "delayed an exchange for a provider's token");
             OAuthError::new(
                 ErrorCode::TemporarilyUnavailable,
                 "the provider cannot be asked at the moment",
             )
         }
         NotExchanged::Trouble(trouble) => {
-            tracing::warn!(%provider, error = %trouble, request_id = %call.context.request_id, "failed to exchange for a provider's token");
+            tracing::warn!(%provider, error = %trouble, request_id = %client_request.context.request_id, "failed to exchange for a provider's token");
             let text = match trouble {
                 Trouble::Refused(_) => "the provider refused this server",
                 Trouble::Answer(_) | Trouble::Metadata(_) | Trouble::Token(_) => {

@@ -32,42 +32,43 @@ pub(super) async fn handle(mut context: Context) -> Response {
             Err(failure) => return response::form_error(&failure),
         },
     };
-    let call = match ClientRequest::with_params(context, EndpointId::Userinfo, params) {
-        Ok(call) => call,
+    let client_request = match ClientRequest::with_params(context, EndpointId::Userinfo, params) {
+        Ok(client_request) => client_request,
         Err(answer) => return *answer,
     };
-    let mut answer = match answer(&call).await {
+    let mut answer = match answer(&client_request).await {
         Ok(answer) => answer,
-        Err(error) => return call.refuse(&error),
+        Err(error) => return client_request.refuse(&error),
     };
-    call.add_next_nonce(&mut answer);
+    client_request.add_next_nonce(&mut answer);
     answer
 }
 
-async fn answer(call: &ClientRequest) -> Result<Response, OAuthError> {
-    let (scheme, token) = presented(call)?;
-    let (facts, once) = check(call, scheme, token)?;
-    if let Some(once) = once {
-        call.commit(&[once], Vec::new())
+async fn answer(client_request: &ClientRequest) -> Result<Response, OAuthError> {
+    let (scheme, token) = presented(client_request)?;
+    let (facts, single_use) = check(client_request, scheme, token)?;
+    if let Some(single_use) = single_use {
+        client_request
+            .commit(&[single_use], Vec::new())
             .await
             .map_err(|error| error.with_challenge(Challenge::Dpop))?;
     }
-    require_audience(&facts.audience, &call.snapshot().settings)?;
+    require_audience(&facts.audience, &client_request.snapshot().settings)?;
     require_openid(&facts.scope)?;
-    call.context.note_client(&facts.client_id);
-    let users = &call.context.realm.people.users;
-    let user = match users.by_id(&facts.sub, call.now()).await {
+    client_request.context.note_client(&facts.client_id);
+    let users = &client_request.context.realm.people.users;
+    let user = match users.by_id(&facts.sub, client_request.now()).await {
         Ok(Some(user)) => user,
         Ok(None) => return Err(invalid_token("the user is gone")),
         Err(error) => {
-            tracing::error!(request_id = %call.context.request_id, %error, "failed to query the directory");
+            tracing::error!(request_id = %client_request.context.request_id, %error, "failed to query the directory");
             return Err(OAuthError::new(
                 ErrorCode::TemporarilyUnavailable,
                 "temporarily unavailable, try again later",
             ));
         }
     };
-    let snapshot = call.snapshot();
+    let snapshot = client_request.snapshot();
     let registry = &snapshot.registry;
     let client = registry.clients.get(&facts.client_id);
     let client = client.map(|client| &**client);
@@ -84,16 +85,16 @@ async fn answer(call: &ClientRequest) -> Result<Response, OAuthError> {
         audience: &facts.audience,
         ..Wants::default()
     };
-    access::ask(&call.context, Entrance::Userinfo, &user, &wants)
+    access::ask(&client_request.context, Entrance::Userinfo, &user, &wants)
         .map_err(|_| invalid_token("the user is disabled, or has not taken the account over"))?;
     // What rules deny by now is left out, as it would be of the next token.
-    let claims = access::allowed_claims(&call.context, &user, &wants);
+    let claims = access::allowed_claims(&client_request.context, &user, &wants);
     let user = user.claims();
-    let audit = call.context.realm.audit();
+    let audit = client_request.context.realm.audit();
     audit.count(Counted::Userinfo, &facts.client_id, true);
     let signed = snapshot
         .registry
-        .client(&facts.client_id, call.now())
+        .client(&facts.client_id, client_request.now())
         .and_then(|client| client.userinfo_signed_response_alg);
     let about = About {
         client,
@@ -108,14 +109,14 @@ async fn answer(call: &ClientRequest) -> Result<Response, OAuthError> {
     };
     let parties = (&*snapshot.settings.issuer, &*facts.client_id);
     let body = userinfo_payload(&user, &facts.scope, claims.as_ref(), said, Some(parties));
-    let token = issue::sign(&call.context, algorithm, Typ::Jwt, &body)?;
+    let token = issue::sign(&client_request.context, algorithm, Typ::Jwt, &body)?;
     Ok(response::body(StatusCode::OK, "application/jwt", token))
 }
 
 /// The token and how it was presented: in exactly one way (RFC 6750 section 2).
-fn presented(call: &ClientRequest) -> Result<(Scheme, &str), OAuthError> {
-    let in_body = call.params.get("access_token");
-    let read = match (call.authorization(), in_body) {
+fn presented(client_request: &ClientRequest) -> Result<(Scheme, &str), OAuthError> {
+    let in_body = client_request.params.get("access_token");
+    let read = match (client_request.authorization(), in_body) {
         (Some(_), Some(_)) => {
             return Err(
                 OAuthError::invalid_request("the access token came in two ways")
@@ -141,21 +142,21 @@ fn presented(call: &ClientRequest) -> Result<(Scheme, &str), OAuthError> {
 }
 
 fn check(
-    call: &ClientRequest,
+    client_request: &ClientRequest,
     scheme: Scheme,
     token: &str,
 ) -> Result<(std::sync::Arc<VerifiedAccessToken>, Option<SingleUse>), OAuthError> {
-    call.decide(|rules| check_with(call, scheme, token, rules))
+    client_request.decide(|rules| check_with(client_request, scheme, token, rules))
 }
 
 fn check_with(
-    call: &ClientRequest,
+    client_request: &ClientRequest,
     scheme: Scheme,
     token: &str,
     rules: &request::Context<'_>,
 ) -> Result<(std::sync::Arc<VerifiedAccessToken>, Option<SingleUse>), OAuthError> {
-    let tokens = &call.context.realm.host.verified_tokens;
-    let lookup = tokens.before(rules, &call.snapshot().keys);
+    let tokens = &client_request.context.realm.host.verified_tokens;
+    let lookup = tokens.before(rules, &client_request.snapshot().keys);
     let facts = match lookup.look_up(token) {
         TokenState::Valid(facts) => facts,
         TokenState::Unknown => {
@@ -168,8 +169,8 @@ fn check_with(
         TokenState::Revoked(_) => return Err(invalid_token("revoked")),
         TokenState::Forged => return Err(invalid_token("not a token of this server")),
     };
-    let once = check_presentation(rules, scheme, &call.request(), token, &facts)?;
-    Ok((facts, once))
+    let single_use = check_presentation(rules, scheme, &client_request.request(), token, &facts)?;
+    Ok((facts, single_use))
 }
 
 fn invalid_token(hint: &'static str) -> OAuthError {

@@ -31,9 +31,9 @@ use signet_realm::nodes::{Nodes, SingleNode};
 use signet_realm::outbound::OutboundOptions;
 use signet_realm::state::{Host, HostParts, Partition, Parts, Policy, Realm, RealmId, Replica};
 use signet_realm::user_services::UserServiceOptions;
+use signet_registry::change_writer::ChangeWriter;
 use signet_registry::delta::{Configuration, Delta};
 use signet_registry::keys::{self, KeyKind, Moment, SealingFile, SigningKeys};
-use signet_registry::scribe::Scribe;
 use signet_request::http::Router;
 use signet_request::http::service::Service;
 use signet_store::{MemoryStore, NodeId, RevocationIndex, Store};
@@ -70,10 +70,10 @@ impl Clock for TestClock {
     }
 }
 
-/// A keeper's scribe on a node that is the only one.
-pub fn scribe() -> Arc<Scribe> {
+/// The change writer of a keeper on a node that is the only one.
+pub fn change_writer() -> Arc<ChangeWriter> {
     let tell = alone(&Arc::<TestClock>::default());
-    Scribe::new(RealmId::default_realm(), tell)
+    ChangeWriter::new(RealmId::default_realm(), tell)
 }
 
 /// What a test may change before the server starts.
@@ -223,13 +223,13 @@ fn realm(whole: &Whole, id: RealmId, setup: RealmSetup) -> Arc<Realm> {
     };
     let revocations = RevocationIndex::load(partition.store().clone(), whole.host.now());
     let revocations = block_on(revocations).unwrap();
-    let scribe = Scribe::new(partition.id().clone(), setup.tell);
+    let change_writer = ChangeWriter::new(partition.id().clone(), setup.tell);
     if setup.shared {
-        scribe.share();
+        change_writer.share();
     }
     let (signing_keys, mut keys) = block_on(SigningKeys::load(
         partition.store().clone(),
-        scribe.clone(),
+        change_writer.clone(),
         partition.keyring().clone(),
         KeyKind::all(&setup.settings),
         keys::Policy::default(),
@@ -254,7 +254,7 @@ fn realm(whole: &Whole, id: RealmId, setup: RealmSetup) -> Arc<Realm> {
     };
     let parts = Parts {
         partition,
-        scribe,
+        change_writer,
         replica: Replica::new(configuration, stored, keys).unwrap(),
         revocations,
         signing_keys,

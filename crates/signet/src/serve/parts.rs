@@ -16,10 +16,10 @@ use signet_realm::state::{Host, HostParts, Partition, Parts, Realm, RealmId, Rep
 use signet_realm::tasks;
 use signet_realm::time::Kept;
 use signet_realm::user_services::UserServiceOptions;
+use signet_registry::change_writer::ChangeWriter;
 use signet_registry::delta::Configuration;
 use signet_registry::keys::{self, KeyKind, Moment, SealingFile, SigningKeys};
 use signet_registry::load;
-use signet_registry::scribe::Scribe;
 use signet_store::{
     Engine, EngineError, MovableStore, NodeId, PostgresStore, RevocationIndex, Store, StoreError,
     postgres::{Behind, PostgresError},
@@ -259,10 +259,10 @@ pub async fn build(
         ..keys::Policy::default()
     };
     let node = audit.node().cloned().or(node).unwrap_or_default();
-    let scribe = Scribe::new(partition.id().clone(), cluster.tell(&node));
+    let change_writer = ChangeWriter::new(partition.id().clone(), cluster.tell(&node));
     let (signing, published) = SigningKeys::load(
         shared.clone(),
-        scribe.clone(),
+        change_writer.clone(),
         keyring.clone(),
         KeyKind::all(&settings),
         policy,
@@ -284,7 +284,7 @@ pub async fn build(
     });
     let parts = Parts {
         partition,
-        scribe,
+        change_writer,
         replica: Replica::new(configuration, stored, published).map_err(|e| e.to_string())?,
         revocations,
         signing_keys: signing,

@@ -42,7 +42,7 @@ pub struct Offer {
 /// What an offer's page is made of.
 pub struct OfferPage<'a> {
     /// The request.
-    pub visit: &'a BrowserRequest,
+    pub browser: &'a BrowserRequest,
     /// Where the form goes.
     pub action: &'a str,
     /// The sealed interaction.
@@ -58,7 +58,7 @@ pub struct OfferPage<'a> {
 /// An offer that its person accepts.
 pub struct Taken<'a> {
     /// The request.
-    pub visit: &'a BrowserRequest,
+    pub browser: &'a BrowserRequest,
     /// Whose session it was offered in.
     pub present: &'a LoggedIn,
     /// What [`Offer::prepare`] answered.
@@ -82,14 +82,18 @@ fn declined_key(user_id: &str, offer: &str) -> Key {
     Key::new(Table::Once, [b"o".as_slice(), &hash].concat())
 }
 
-async fn is_declined(visit: &BrowserRequest, user: &User, offer: &str) -> Result<bool, StoreError> {
-    let (store, now) = (&visit.context.realm.store, visit.context.now());
+async fn is_declined(
+    browser: &BrowserRequest,
+    user: &User,
+    offer: &str,
+) -> Result<bool, StoreError> {
+    let (store, now) = (&browser.context.realm.store, browser.context.now());
     let row = store.get(&declined_key(&user.id, offer), now).await?;
     Ok(row.is_some())
 }
 
-async fn decline(visit: &BrowserRequest, user_id: &str, offer: &str) -> Result<(), StoreError> {
-    let (store, now) = (&visit.context.realm.store, visit.context.now());
+async fn decline(browser: &BrowserRequest, user_id: &str, offer: &str) -> Result<(), StoreError> {
+    let (store, now) = (&browser.context.realm.store, browser.context.now());
     let put = Op::Put {
         key: declined_key(user_id, offer),
         value: Vec::new(),
@@ -100,26 +104,29 @@ async fn decline(visit: &BrowserRequest, user_id: &str, offer: &str) -> Result<(
 
 /// After a login: the page of the first offer there is, or on.
 pub(super) async fn offer(journey: Journey, form: &Params) -> Next {
-    let Journey { visit, interaction } = journey;
-    match first(&visit, form).await {
-        Ok(Some((offer, state))) => show(visit, interaction, offer, state, None),
-        Ok(None) => Next::Done(Journey::new(visit, interaction)),
-        Err(error) => Next::Answer(visit.unavailable(&error)),
+    let Journey {
+        browser,
+        interaction,
+    } = journey;
+    match first(&browser, form).await {
+        Ok(Some((offer, state))) => show(browser, interaction, offer, state, None),
+        Ok(None) => Next::Done(Journey::new(browser, interaction)),
+        Err(error) => Next::Answer(browser.unavailable(&error)),
     }
 }
 
 async fn first(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     form: &Params,
 ) -> Result<Option<(&'static Offer, Vec<u8>)>, StoreError> {
-    let Some(present) = visit.present() else {
+    let Some(present) = browser.present() else {
         return Ok(None);
     };
     for offer in OFFERS {
-        if (offer.applies)(visit, &present.user, form)
-            && !is_declined(visit, &present.user, offer.name).await?
+        if (offer.applies)(browser, &present.user, form)
+            && !is_declined(browser, &present.user, offer.name).await?
         {
-            let state = (offer.prepare)(visit, &present.user).await?;
+            let state = (offer.prepare)(browser, &present.user).await?;
             return Ok(Some((offer, state)));
         }
     }
@@ -127,53 +134,55 @@ async fn first(
 }
 
 fn show(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     mut interaction: Interaction,
     offer: &Offer,
     state: Vec<u8>,
     notice: Option<Notice>,
 ) -> Next {
-    let Some(user) = visit.present().map(|present| present.user.clone()) else {
-        return Next::identify(visit, interaction);
+    let Some(user) = browser.present().map(|present| present.user.clone()) else {
+        return Next::identify(browser, interaction);
     };
     interaction.page = Page::Offer;
-    interaction.shown_to = visit.present().map(|present| present.found.row.sid.clone());
+    interaction.shown_to = browser
+        .present()
+        .map(|present| present.found.row.sid.clone());
     interaction.pending = Some(Pending {
         method: offer.name.to_owned(),
         typed: String::new(),
         state,
     });
     let html = (offer.page)(&OfferPage {
-        visit: &visit,
+        browser: &browser,
         action: ACTION,
-        interaction: &visit.seal(&interaction),
+        interaction: &browser.seal(&interaction),
         user: &user,
         state: interaction.pending.as_ref().map_or(&[], |p| &p.state),
         notice,
     });
-    Next::Answer(visit.page(html))
+    Next::Answer(browser.page(html))
 }
 
 /// Handles the form of an offer's page.
 pub(super) async fn submit(journey: Journey, form: &Params) -> Next {
     let Journey {
-        visit,
+        browser,
         mut interaction,
     } = journey;
     let pending = interaction.pending.take();
-    let present = visit.present().cloned();
+    let present = browser.present().cloned();
     let present = present.filter(|present| interaction.was_shown_to(&present.found.row));
     interaction.page = Page::Start;
     let (Some(pending), Some(present)) = (pending, present) else {
         // The session ended meanwhile, or is somebody else's: whatever it was for asks again.
-        return Next::Done(Journey::new(visit, interaction));
+        return Next::Done(Journey::new(browser, interaction));
     };
     let offer = OFFERS.iter().find(|offer| offer.name == pending.method);
     let outcome = match (form.get("decision"), offer) {
-        (Some("later"), Some(offer)) => decline(&visit, &present.user.id, offer.name).await,
+        (Some("later"), Some(offer)) => decline(&browser, &present.user.id, offer.name).await,
         (Some(decision), Some(offer)) if decision == offer.name => {
             let taken = Taken {
-                visit: &visit,
+                browser: &browser,
                 present: &present,
                 state: &pending.state,
                 ends_at: interaction.ends_at,
@@ -183,7 +192,7 @@ pub(super) async fn submit(journey: Journey, form: &Params) -> Next {
                 Ok(Accepted::Done) => Ok(()),
                 Ok(Accepted::Again(text)) => {
                     let notice = Some(Notice::Error(text));
-                    return show(visit, interaction, offer, pending.state, notice);
+                    return show(browser, interaction, offer, pending.state, notice);
                 }
                 Err(error) => Err(error),
             }
@@ -191,7 +200,7 @@ pub(super) async fn submit(journey: Journey, form: &Params) -> Next {
         (_, Some(_)) | (_, None) => Ok(()),
     };
     match outcome {
-        Ok(()) => Next::Done(Journey::new(visit, interaction)),
-        Err(error) => Next::Answer(visit.unavailable(&error)),
+        Ok(()) => Next::Done(Journey::new(browser, interaction)),
+        Err(error) => Next::Answer(browser.unavailable(&error)),
     }
 }

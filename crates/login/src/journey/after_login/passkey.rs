@@ -29,25 +29,25 @@ pub(super) const OFFER: Offer = Offer {
 
 /// The field is the script's own: a browser without it could not take the offer up. Nor could a
 /// login that has not shown everything that the account has, in a browser that is remembered, say.
-fn applies(visit: &BrowserRequest, user: &User, form: &Params) -> bool {
+fn applies(browser: &BrowserRequest, user: &User, form: &Params) -> bool {
     form.get("passkey_capable").is_some()
         && form.get("password").is_some()
-        && relying_party(&visit.context.snapshot.settings).is_some()
+        && relying_party(&browser.context.snapshot.settings).is_some()
         && !user.has(CredentialKind::Passkey)
-        && visit
+        && browser
             .present()
-            .is_some_and(|present| freshness::of(&visit.context, present).is_some())
+            .is_some_and(|present| freshness::of(&browser.context, present).is_some())
 }
 
 fn page(page: &OfferPage<'_>) -> Html {
-    let settings = &page.visit.context.snapshot.settings;
+    let settings = &page.browser.context.snapshot.settings;
     let asked = relying_party(settings).zip(Challenge::from_slice(page.state));
     let options = asked.map(|(party, challenge)| {
         let newcomer = user_passkeys::newcomer(page.user, party.id(), &[]);
         passkeys::creation_options(&party, settings, &challenge, &newcomer)
     });
     signet_pages::passkey_offer(
-        &page.visit.face(),
+        &page.browser.face(),
         &PasskeyOffer {
             action: page.action,
             interaction: page.interaction,
@@ -62,9 +62,9 @@ fn boxed<'a>(taken: &'a Taken<'a>) -> Answer<'a, Accepted> {
 }
 
 async fn accept(taken: &Taken<'_>) -> Result<Accepted, StoreError> {
-    let (visit, form) = (taken.visit, taken.form);
+    let (browser, form) = (taken.browser, taken.form);
     // The page was left open for too long: an offer stands in nobody's way.
-    let Some(fresh) = freshness::of(&visit.context, taken.present) else {
+    let Some(fresh) = freshness::of(&browser.context, taken.present) else {
         return Ok(Accepted::Done);
     };
     if !passkey::is_answer(form) {
@@ -73,10 +73,10 @@ async fn accept(taken: &Taken<'_>) -> Result<Accepted, StoreError> {
     let Some(challenge) = Challenge::from_slice(taken.state) else {
         return Ok(Accepted::Done);
     };
-    let added = user_passkeys::add(visit, &fresh, &challenge, taken.ends_at, form);
-    let event = visit.context.event(Action::ACCOUNT).operation(NAME);
+    let added = user_passkeys::add(browser, &fresh, &challenge, taken.ends_at, form);
+    let event = browser.context.event(Action::ACCOUNT).operation(NAME);
     let event = event.subject(&fresh.user().id);
-    let audit = visit.context.realm.audit();
+    let audit = browser.context.realm.audit();
     match audit.act(event, added, Failure::code).await {
         Ok(_) => Ok(Accepted::Done),
         Err(Failure::Store(error)) => Err(error),

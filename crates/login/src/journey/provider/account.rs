@@ -16,20 +16,20 @@ const LAST_WAY: &str = "provider-last-way";
 
 /// Sends the person to a provider, to link who they are there. Gives the URL.
 pub(crate) async fn begin_link(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     fresh: &Fresh<'_>,
     name: &str,
 ) -> Result<String, Failure> {
-    let providers = &visit.context.snapshot.registry.providers;
+    let providers = &browser.context.snapshot.registry.providers;
     let provider: Arc<Provider> = providers
         .usable(name)
         .cloned()
         .ok_or(Failure::Invalid(NOT_OFFERED))?;
-    let mut interaction = visit.interaction(Goal::Account);
+    let mut interaction = browser.interaction(Goal::Account);
     interaction.page = Page::Login;
     let session = fresh.session().ok_or(Failure::LoginRequired)?;
     let link = (fresh.user().id.clone(), session.row.sid.clone());
-    let begun = journey::begin(visit, &interaction, &provider, "", Some(link)).await;
+    let begun = journey::begin(browser, &interaction, &provider, "", Some(link)).await;
     begun.map_err(|error| match error {
         journey::NotBegun::Trouble(trouble) => Failure::Invalid(trouble.text()),
         journey::NotBegun::Store(error) => Failure::Store(error),
@@ -38,16 +38,16 @@ pub(crate) async fn begin_link(
 
 /// Takes a link off the account.
 pub(crate) async fn unlink(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     fresh: &Fresh<'_>,
     id: &str,
 ) -> Result<(), Failure> {
-    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
+    let (users, now) = (&browser.context.realm.people.users, browser.context.now());
     let name = CredentialName::new(CredentialKind::Provider, id);
-    let may = |user: &User| !is_last_way(visit, user, &name);
+    let may = |user: &User| !is_last_way(browser, user, &name);
     match users.unlink(&fresh.user().id, id, now, may).await? {
         Some(user) => {
-            security_mail::send(visit, &user, SecurityEvent::ProviderUnlinked).await;
+            security_mail::send(browser, &user, SecurityEvent::ProviderUnlinked).await;
             Ok(())
         }
         None => Err(Failure::Invalid(LAST_WAY)),

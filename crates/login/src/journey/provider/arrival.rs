@@ -55,12 +55,12 @@ fn row_key(id: &[u8; 16]) -> Key {
 
 /// Remembers somebody for the rest of an interaction.
 pub(super) async fn keep(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     interaction: &mut Interaction,
     provider: &Provider,
     person: Person,
 ) -> Result<Stored, StoreError> {
-    let (realm, now) = (&visit.context.realm, visit.context.now());
+    let (realm, now) = (&browser.context.realm, browser.context.now());
     let keyring = realm.keyring().clone();
     let sealing = |_| StoreError::Unavailable("a login could not be sealed".to_owned());
     let stored = Stored {
@@ -87,17 +87,17 @@ pub(super) async fn keep(
 
 /// Who arrived in this interaction; none where nobody did, or where their provider is gone.
 pub(super) async fn load(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     interaction: &Interaction,
 ) -> Result<Option<(std::sync::Arc<Provider>, Stored)>, StoreError> {
     let Some(arrival) = &interaction.arrival else {
         return Ok(None);
     };
-    let providers = &visit.context.snapshot.registry.providers;
+    let providers = &browser.context.snapshot.registry.providers;
     let Some(provider) = providers.usable(&arrival.provider).cloned() else {
         return Ok(None);
     };
-    let (realm, now) = (&visit.context.realm, visit.context.now());
+    let (realm, now) = (&browser.context.realm, browser.context.now());
     let Some(row) = realm.store.get(&row_key(&arrival.id), now).await? else {
         return Ok(None);
     };
@@ -122,15 +122,15 @@ pub(crate) struct Brought {
 /// Hands the session that is about to begin what it takes over of the provider's. Of somebody who
 /// arrived for another account there is nothing.
 pub(crate) async fn bring(
-    visit: &mut BrowserRequest,
+    browser: &mut BrowserRequest,
     interaction: &Interaction,
     user: &User,
 ) -> Result<Brought, StoreError> {
-    let now = visit.context.now();
+    let now = browser.context.now();
     let arrival = interaction.arrival.as_ref();
     let arrival = arrival.filter(|arrival| arrival.is_of(&user.id));
     let found = match arrival {
-        Some(_) => load(visit, interaction).await?,
+        Some(_) => load(browser, interaction).await?,
         None => None,
     };
     let (Some(arrival), Some((provider, stored))) = (arrival, found) else {
@@ -150,9 +150,9 @@ pub(crate) async fn bring(
     let brought = Brought {
         believed,
         at: auth_time.map_or(now, |at| at.min(now)),
-        user: mapped(visit, user, &provider, &stored.person).map(|(_, user)| user),
+        user: mapped(browser, user, &provider, &stored.person).map(|(_, user)| user),
     };
-    visit.arrived = Some(Arrived {
+    browser.arrived = Some(Arrived {
         auth_time,
         upstream: Upstream {
             provider: provider.name.clone(),
@@ -167,7 +167,7 @@ pub(crate) async fn bring(
 
 /// The account's record as it will be after the login of somebody who arrived.
 pub(crate) async fn as_will_be(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     interaction: &Interaction,
     user: &User,
 ) -> Result<User, StoreError> {
@@ -175,9 +175,9 @@ pub(crate) async fn as_will_be(
     if arrival.is_none_or(|arrival| !arrival.is_of(&user.id)) {
         return Ok(user.clone());
     }
-    let found = load(visit, interaction).await?;
+    let found = load(browser, interaction).await?;
     let changed = found
-        .and_then(|(provider, stored)| mapped(visit, user, &provider, &stored.person))
+        .and_then(|(provider, stored)| mapped(browser, user, &provider, &stored.person))
         .map(|(_, user)| user);
     Ok(changed.unwrap_or_else(|| user.clone()))
 }
@@ -208,15 +208,15 @@ fn shown_there(amr: &[String]) -> Vec<&'static str> {
 /// the person came for, and what is taken over of the provider's. `since`: when the login began,
 /// Unix seconds.
 pub(crate) async fn complete(
-    visit: &mut BrowserRequest,
+    browser: &mut BrowserRequest,
     interaction: &mut Interaction,
     since: u64,
 ) -> Result<(), Failure> {
-    let found = load(visit, interaction).await?;
+    let found = load(browser, interaction).await?;
     let (Some(arrival), Some((provider, stored))) = (interaction.arrival.take(), found) else {
         return Ok(());
     };
-    let Some(present) = visit.present().cloned() else {
+    let Some(present) = browser.present().cloned() else {
         return Ok(());
     };
     if !arrival.is_of(&present.user.id) {
@@ -224,38 +224,38 @@ pub(crate) async fn complete(
     }
     let user = if arrival.link {
         let fresh = match arrival.proves_here() {
-            true => freshness::since(&visit.context, &present, since),
-            false => freshness::since_arrival(&visit.context, &present, since),
+            true => freshness::since(&browser.context, &present, since),
+            false => freshness::since_arrival(&browser.context, &present, since),
         };
         let fresh = fresh.ok_or(Failure::LoginRequired)?;
-        link(visit, &fresh, &provider, &stored).await?
+        link(browser, &fresh, &provider, &stored).await?
     } else {
-        take_over(visit, &present.user, &provider, &stored.person).await?
+        take_over(browser, &present.user, &provider, &stored.person).await?
     };
-    visit.see(user);
+    browser.see(user);
     Ok(())
 }
 
 /// Links somebody who arrived to an account whose owner is there, and tells them.
 pub(super) async fn link(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     fresh: &Fresh<'_>,
     provider: &Provider,
     stored: &Stored,
 ) -> Result<User, Failure> {
-    let (realm, now) = (&visit.context.realm, visit.context.now());
+    let (realm, now) = (&browser.context.realm, browser.context.now());
     let (user, wanted) = (fresh.user(), stored.link(provider, now));
     let linked = async {
         let users = &realm.people.users;
         match users.link(&user.id, &wanted, now).await? {
             Linked::Done(user) => {
-                security_mail::send(visit, &user, SecurityEvent::ProviderLinked).await;
-                take_over(visit, &user, provider, &stored.person).await
+                security_mail::send(browser, &user, SecurityEvent::ProviderLinked).await;
+                take_over(browser, &user, provider, &stored.person).await
             }
             Linked::Taken => Err(Failure::Invalid(TAKEN)),
         }
     };
-    let event = visit
+    let event = browser
         .context
         .event(Action::ACCOUNT)
         .operation("provider-link");
@@ -266,40 +266,40 @@ pub(super) async fn link(
 /// What is taken over of the provider's at each login: its refresh token, and what the record's
 /// tables say of its claims.
 async fn take_over(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     user: &User,
     provider: &Provider,
     person: &Person,
 ) -> Result<User, Failure> {
-    upstream_tokens::arrived(&visit.context.realm, &user.id, provider, person).await?;
-    let Some((mapped, _)) = mapped(visit, user, provider, person) else {
+    upstream_tokens::arrived(&browser.context.realm, &user.id, provider, person).await?;
+    let Some((mapped, _)) = mapped(browser, user, provider, person) else {
         return Ok(user.clone());
     };
-    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
-    let until = groups_until(visit);
+    let (users, now) = (&browser.context.realm.people.users, browser.context.now());
+    let until = groups_until(browser);
     let change = |draft: &mut UserDraft| mapped.put(&mut draft.user, until);
     Ok(users.change(&user.id, now, change).await?)
 }
 
 /// Until when groups of a login now count, Unix seconds.
-fn groups_until(visit: &BrowserRequest) -> u64 {
-    let lifetime = visit.context.snapshot.settings.provider_groups_lifetime;
-    visit.context.now().saturating_add(lifetime)
+fn groups_until(browser: &BrowserRequest) -> u64 {
+    let lifetime = browser.context.snapshot.settings.provider_groups_lifetime;
+    browser.context.now().saturating_add(lifetime)
 }
 
 /// What the record's tables make of the claims, and of the account. None: it stays as it is.
 fn mapped(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     user: &User,
     provider: &Provider,
     person: &Person,
 ) -> Option<(Mapped, User)> {
-    let schema = &visit.context.snapshot.registry.people;
+    let schema = &browser.context.snapshot.registry.people;
     let mapped = Mapped::of(provider, person, |name| {
         schema.attributes.get(name).cloned()
     });
     let mut wanted = user.clone();
-    mapped.put(&mut wanted, groups_until(visit));
+    mapped.put(&mut wanted, groups_until(browser));
     // Of a directory's person the directory says it.
     (wanted != *user && user.link.is_none()).then_some((mapped, wanted))
 }

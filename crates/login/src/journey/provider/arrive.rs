@@ -47,25 +47,25 @@ const NOBODY: &str = "provider-nobody";
 const PROVE: &str = "provider-prove";
 
 /// The answer of the provider of this name.
-pub async fn arrive(visit: BrowserRequest, name: &str, params: &Params) -> Next {
-    let providers = &visit.context.snapshot.registry.providers;
+pub async fn arrive(browser: BrowserRequest, name: &str, params: &Params) -> Next {
+    let providers = &browser.context.snapshot.registry.providers;
     let Some(provider) = providers.usable(name).cloned() else {
-        return Next::Answer(visit.error(&GONE));
+        return Next::Answer(browser.error(&GONE));
     };
     let state = params.get("state").unwrap_or("");
-    let journey = match journey::take(&visit, &provider, state).await {
+    let journey = match journey::take(&browser, &provider, state).await {
         Ok(Some(journey)) => journey,
-        Ok(None) => return Next::Answer(visit.error(&ELSEWHERE)),
-        Err(error) => return Next::Answer(visit.unavailable(&error)),
+        Ok(None) => return Next::Answer(browser.error(&ELSEWHERE)),
+        Err(error) => return Next::Answer(browser.unavailable(&error)),
     };
-    let Some(interaction) = visit.open_sealed(&journey.interaction) else {
-        return Next::Answer(visit.start_again());
+    let Some(interaction) = browser.open_sealed(&journey.interaction) else {
+        return Next::Answer(browser.start_again());
     };
-    match answered(&visit, &provider, &journey, params).await {
+    match answered(&browser, &provider, &journey, params).await {
         // A step of its own on the heap: the stack of a thread is small for all of them.
-        Ok(person) => Box::pin(decide(visit, interaction, provider, &journey, person)).await,
-        Err(Answered::Refused(code, text)) => refused(visit, interaction, &provider, code, text),
-        Err(Answered::Trouble(trouble)) => failed(visit, interaction, &provider, &trouble),
+        Ok(person) => Box::pin(decide(browser, interaction, provider, &journey, person)).await,
+        Err(Answered::Refused(code, text)) => refused(browser, interaction, &provider, code, text),
+        Err(Answered::Trouble(trouble)) => failed(browser, interaction, &provider, &trouble),
     }
 }
 
@@ -82,12 +82,12 @@ impl From<Trouble> for Answered {
 
 /// Who the answer is about.
 async fn answered(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     provider: &Provider,
     journey: &journey::Journey,
     params: &Params,
 ) -> Result<Person, Answered> {
-    let asking = asking(visit, provider);
+    let asking = asking(browser, provider);
     let metadata = asking.metadata().await?;
     // RFC 9207 section 2.4, before anything else is believed, errors included.
     let is_theirs = match params.get("iss") {
@@ -139,32 +139,32 @@ async fn answered(
 
 /// Whose account it is.
 async fn decide(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     mut interaction: Interaction,
     provider: Arc<Provider>,
     journey: &journey::Journey,
     person: Person,
 ) -> Next {
-    let kept = arrival::keep(&visit, &mut interaction, &provider, person).await;
+    let kept = arrival::keep(&browser, &mut interaction, &provider, person).await;
     let stored = match kept {
         Ok(stored) => stored,
-        Err(error) => return Next::Answer(visit.unavailable(&error)),
+        Err(error) => return Next::Answer(browser.unavailable(&error)),
     };
     if let Some((user_id, sid)) = &journey.link {
         let by = (user_id.as_str(), sid.as_str(), journey.begun_at);
-        return Next::Answer(linked(visit, &provider, &stored, by).await);
+        return Next::Answer(linked(browser, &provider, &stored, by).await);
     }
-    let now = visit.context.now();
-    let users = &visit.context.realm.people.users;
+    let now = browser.context.now();
+    let users = &browser.context.realm.people.users;
     let found = users
         .by_upstream(&stored.issuer, &stored.person.subject, now)
         .await;
     match found {
-        Ok(Some(user)) => return enter(visit, interaction, &provider, user),
+        Ok(Some(user)) => return enter(browser, interaction, &provider, user),
         Ok(None) => {}
-        Err(error) => return Next::Answer(visit.unavailable(&error.into())),
+        Err(error) => return Next::Answer(browser.unavailable(&error.into())),
     }
-    match of_address(&visit, &provider, &stored.person).await {
+    match of_address(&browser, &provider, &stored.person).await {
         Ok(OfAddress::Account(user)) => {
             // The link is made when the login is done, and a remembered browser is not enough: it
             // outlives the session.
@@ -172,18 +172,18 @@ async fn decide(
                 arrival.link = true;
             }
             interaction.strict = true;
-            enter(visit, interaction, &provider, *user)
+            enter(browser, interaction, &provider, *user)
         }
         // The provider is believed that the address is theirs, and the account's owner has not
         // shown it, or has more to lose.
-        Ok(OfAddress::Unproven) => prove(visit, interaction),
+        Ok(OfAddress::Unproven) => prove(browser, interaction),
         Ok(OfAddress::Nobody) if provider.create => {
-            Box::pin(create(visit, interaction, &provider, &stored)).await
+            Box::pin(create(browser, interaction, &provider, &stored)).await
         }
         // Whether somebody here has the address is not said.
-        Ok(OfAddress::Unknown) => Next::Answer(first(visit, interaction, &provider, &stored)),
-        Ok(OfAddress::Nobody) => refused(visit, interaction, &provider, "unknown_person", NOBODY),
-        Err(failure) => not_linked(visit, interaction, &provider, failure),
+        Ok(OfAddress::Unknown) => Next::Answer(first(browser, interaction, &provider, &stored)),
+        Ok(OfAddress::Nobody) => refused(browser, interaction, &provider, "unknown_person", NOBODY),
+        Err(failure) => not_linked(browser, interaction, &provider, failure),
     }
 }
 
@@ -200,7 +200,7 @@ enum OfAddress {
 }
 
 async fn of_address(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     provider: &Provider,
     person: &Person,
 ) -> Result<OfAddress, Failure> {
@@ -211,7 +211,7 @@ async fn of_address(
     let Some(email) = email.filter(|_| provider.trust_email && person.email_verified) else {
         return Ok(OfAddress::Unknown);
     };
-    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
+    let (users, now) = (&browser.context.realm.people.users, browser.context.now());
     let Some(user) = users.by_login(email, now).await? else {
         return Ok(OfAddress::Nobody);
     };
@@ -228,7 +228,7 @@ async fn of_address(
 }
 
 fn not_linked(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     mut interaction: Interaction,
     provider: &Provider,
     failure: Failure,
@@ -237,24 +237,24 @@ fn not_linked(
     let code = failure.code();
     match failure {
         Failure::Wrong(text, _) | Failure::Expired(text) | Failure::Invalid(text) => {
-            refused(visit, interaction, provider, code, text)
+            refused(browser, interaction, provider, code, text)
         }
-        Failure::LoginRequired => Next::Answer(visit.start_again()),
-        Failure::Later(_, _, text) => refused(visit, interaction, provider, code, text),
-        Failure::Store(error) => Next::Answer(visit.unavailable(&error)),
+        Failure::LoginRequired => Next::Answer(browser.start_again()),
+        Failure::Later(_, _, text) => refused(browser, interaction, provider, code, text),
+        Failure::Store(error) => Next::Answer(browser.unavailable(&error)),
     }
 }
 
 /// Their account: the session, as after every other login, and then what is taken over.
 fn enter(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     mut interaction: Interaction,
     provider: &Provider,
     user: User,
 ) -> Next {
-    if !Entrance::Login.opens(&user, visit.context.now()) {
+    if !Entrance::Login.opens(&user, browser.context.now()) {
         interaction.arrival = None;
-        return refused(visit, interaction, provider, "disabled", DISABLED);
+        return refused(browser, interaction, provider, "disabled", DISABLED);
     }
     if let Some(arrival) = &mut interaction.arrival {
         arrival.account = Some(user.id.clone());
@@ -264,13 +264,13 @@ fn enter(
         shown: METHOD,
         by: By::Provider,
     };
-    Next::Shown(Journey::new(visit, interaction), Box::new(proof))
+    Next::Shown(Journey::new(browser, interaction), Box::new(proof))
 }
 
 /// A new account. Its address is what a trusted provider has verified; any other is for the person
 /// to add, so that nobody learns here whose it is already.
 async fn create(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     interaction: Interaction,
     provider: &Provider,
     stored: &Stored,
@@ -285,29 +285,29 @@ async fn create(
         profile: profile::of(&person.claims),
         ..NewUser::default()
     };
-    let now = visit.context.now();
+    let now = browser.context.now();
     let link = stored.link(provider, now);
     let made = async {
-        let users = &visit.context.realm.people.users;
-        let snapshot = &visit.context.snapshot;
+        let users = &browser.context.realm.people.users;
+        let snapshot = &browser.context.snapshot;
         let is_somebodys = |name: &str| snapshot.names(name);
         let made = users.create_linked(new, &is_somebodys, &link, now);
         Ok(Box::pin(made).await?)
     };
-    let event = visit
+    let event = browser
         .context
         .event(Action::ACCOUNT)
         .operation("provider-create");
     let event = event.target(&provider.name);
-    let made = visit
+    let made = browser
         .context
         .realm
         .audit()
         .act(event, made, Failure::code)
         .await;
     match made {
-        Ok(user) => enter(visit, interaction, provider, user),
-        Err(failure) => not_linked(visit, interaction, provider, failure),
+        Ok(user) => enter(browser, interaction, provider, user),
+        Err(failure) => not_linked(browser, interaction, provider, failure),
     }
 }
 
@@ -319,7 +319,7 @@ fn username(person: &Person) -> &str {
 
 /// The page of somebody who is seen for the first time.
 fn first(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     mut interaction: Interaction,
     provider: &Provider,
     stored: &Stored,
@@ -328,73 +328,76 @@ fn first(
     let person = &stored.person;
     let name = person.username.as_deref().or(person.email.as_deref());
     let html = signet_pages::provider_first(
-        &visit.face(),
+        &browser.face(),
         &ProviderFirst {
             action: ACTION,
-            interaction: &visit.seal(&interaction),
+            interaction: &browser.seal(&interaction),
             provider: provider.shown(),
             name,
             create: provider.create,
             can_cancel: interaction.request().is_some(),
         },
     );
-    visit.page(html)
+    browser.page(html)
 }
 
 /// The login page, for an account that is to be linked. The link outlives the session: a remembered
 /// browser is not enough.
-fn prove(visit: BrowserRequest, mut interaction: Interaction) -> Next {
+fn prove(browser: BrowserRequest, mut interaction: Interaction) -> Next {
     if let Some(arrival) = &mut interaction.arrival {
         arrival.link = true;
     }
     interaction.strict = true;
     let notice = Some(Notice::Done(PROVE));
-    Next::Identify(Journey::new(visit, interaction), notice)
+    Next::Identify(Journey::new(browser, interaction), notice)
 }
 
 /// A form of the page of somebody who is seen for the first time.
 pub(crate) async fn submit(journey: Journey, form: &Params) -> Next {
-    let Journey { visit, interaction } = journey;
-    let found = match arrival::load(&visit, &interaction).await {
+    let Journey {
+        browser,
+        interaction,
+    } = journey;
+    let found = match arrival::load(&browser, &interaction).await {
         Ok(Some(found)) => found,
-        Ok(None) => return Next::Answer(visit.start_again()),
-        Err(error) => return Next::Answer(visit.unavailable(&error)),
+        Ok(None) => return Next::Answer(browser.start_again()),
+        Err(error) => return Next::Answer(browser.unavailable(&error)),
     };
     let (provider, stored) = found;
     match form.get("decision") {
-        Some("link") => prove(visit, interaction),
+        Some("link") => prove(browser, interaction),
         Some("allow") if provider.create => {
-            Box::pin(create(visit, interaction, &provider, &stored)).await
+            Box::pin(create(browser, interaction, &provider, &stored)).await
         }
-        Some(_) | None => Next::Answer(first(visit, interaction, &provider, &stored)),
+        Some(_) | None => Next::Answer(first(browser, interaction, &provider, &stored)),
     }
 }
 
 /// The link that a person asked for on their account page, in which session and when.
 async fn linked(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     provider: &Provider,
     stored: &Stored,
     (user_id, sid, begun_at): (&str, &str, u64),
 ) -> signet_request::http::Response {
-    let present = visit.present();
+    let present = browser.present();
     let same = present.filter(|present| present.user.id == user_id && present.found.row.sid == sid);
     let Some(present) = same else {
-        return visit.error(&ENDED);
+        return browser.error(&ENDED);
     };
     // It was fresh when the person was sent to the provider.
-    let Some(fresh) = freshness::when_begun(&visit.context, present, begun_at) else {
-        return visit.error(&ENDED);
+    let Some(fresh) = freshness::when_begun(&browser.context, present, begun_at) else {
+        return browser.error(&ENDED);
     };
-    match arrival::link(&visit, &fresh, provider, stored).await {
+    match arrival::link(&browser, &fresh, provider, stored).await {
         Ok(_) => {
-            let url = visit.url("/account");
-            visit.redirect(&url)
+            let url = browser.url("/account");
+            browser.redirect(&url)
         }
-        Err(Failure::Store(error)) => visit.unavailable(&error),
+        Err(Failure::Store(error)) => browser.unavailable(&error),
         Err(Failure::Wrong(text, _) | Failure::Expired(text) | Failure::Invalid(text)) => {
-            visit.error(&OAuthError::new(ErrorCode::InvalidRequest, text))
+            browser.error(&OAuthError::new(ErrorCode::InvalidRequest, text))
         }
-        Err(Failure::LoginRequired | Failure::Later(..)) => visit.start_again(),
+        Err(Failure::LoginRequired | Failure::Later(..)) => browser.start_again(),
     }
 }

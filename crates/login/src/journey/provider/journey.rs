@@ -68,56 +68,56 @@ fn row_key(id: &[u8]) -> Key {
 }
 
 /// What the `state` of a request is bound to: the browser and the provider.
-pub(super) fn bound_to(visit: &BrowserRequest, provider: &str) -> Vec<u8> {
-    [visit.browser_id().as_slice(), provider.as_bytes()].concat()
+pub(super) fn bound_to(browser: &BrowserRequest, provider: &str) -> Vec<u8> {
+    [browser.browser_id().as_slice(), provider.as_bytes()].concat()
 }
 
 /// Remembers a journey, and gives the URL that it leads to. `link`: the account and session that
 /// want the link.
 pub(super) async fn begin(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     interaction: &Interaction,
     provider: &Provider,
     typed: &str,
     link: Option<(String, String)>,
 ) -> Result<String, NotBegun> {
-    let metadata = asking(visit, provider).metadata().await?;
-    let now = visit.context.now();
+    let metadata = asking(browser, provider).metadata().await?;
+    let now = browser.context.now();
     let request = interaction.request();
     // Who is asked to log in for the account page has a session that is too old for something.
-    let again = interaction.goal == Goal::Account && visit.present().is_some();
+    let again = interaction.goal == Goal::Account && browser.present().is_some();
     let anew = link.is_some() || again || request.is_some_and(|request| request.prompts.login);
     let journey = Journey {
         issuer: provider.issuer.clone(),
         nonce: random(),
         verifier: random(),
-        redirect_uri: provider.redirect_uri(&visit.context.base()),
+        redirect_uri: provider.redirect_uri(&browser.context.base()),
         begun_at: now,
         max_age: request.and_then(|request| request.max_age),
         anew,
         link,
-        interaction: visit.seal(interaction),
+        interaction: browser.seal(interaction),
     };
     let id: [u8; 16] = signet_crypto::random::bytes();
-    let keyring = visit.context.realm.keyring().clone();
+    let keyring = browser.context.realm.keyring().clone();
     let broken = || Trouble::Own("the login could not be sealed");
     // Invariant: strings, numbers and booleans always serialize.
     let plain = serde_json::to_vec(&journey).unwrap_or_default();
     let sealed = keyring.seal_with(ROW, &id, &plain).map_err(|_| broken())?;
     // The row is all that a beginning costs: its bytes are counted, for a request may be large.
-    let budgets = &visit.context.realm.budgets;
-    let spent = budgets.spend_many(Act::Waiting, visit.caller(), sealed.len(), now);
+    let budgets = &browser.context.realm.budgets;
+    let spent = budgets.spend_many(Act::Waiting, browser.caller(), sealed.len(), now);
     spent.map_err(|_| Trouble::TooMany)?;
     let insert = Op::Insert {
         key: row_key(&id),
         value: sealed,
         end: Some(interaction.ends_at),
     };
-    let store = &visit.context.realm.store;
+    let store = &browser.context.realm.store;
     if !store.commit(Change::new(insert), now).await?.is_done() {
         return Err(Trouble::Own("the login has come to its end").into());
     }
-    let state = keyring.seal_with(STATE, &bound_to(visit, &provider.name), &id);
+    let state = keyring.seal_with(STATE, &bound_to(browser, &provider.name), &id);
     let state = base64url::encode(&state.map_err(|_| broken())?);
     Ok(url(
         &metadata,
@@ -206,13 +206,13 @@ fn url(
 /// this. None: it was not begun in this browser, or not at this provider, or has been answered, or
 /// has expired.
 pub(super) async fn take(
-    visit: &BrowserRequest,
+    browser: &BrowserRequest,
     provider: &Provider,
     state: &str,
 ) -> Result<Option<Journey>, StoreError> {
-    let opened = open(visit, provider, state);
+    let opened = open(browser, provider, state);
     let Some(id) = opened else { return Ok(None) };
-    let (store, now) = (&visit.context.realm.store, visit.context.now());
+    let (store, now) = (&browser.context.realm.store, browser.context.now());
     let key = row_key(&id);
     let Some(row) = store.get(&key, now).await? else {
         return Ok(None);
@@ -224,7 +224,7 @@ pub(super) async fn take(
     if !store.commit(Change::new(remove), now).await?.is_done() {
         return Ok(None);
     }
-    let keyring = visit.context.realm.keyring();
+    let keyring = browser.context.realm.keyring();
     let plain = keyring.open_with(ROW, &id, &row.value);
     let corrupt = || StoreError::Corrupt("a login at a provider".to_owned());
     let plain = plain.map_err(|_| corrupt())?;
@@ -233,12 +233,12 @@ pub(super) async fn take(
     Ok(Some(journey).filter(|journey| journey.issuer == provider.issuer))
 }
 
-fn open(visit: &BrowserRequest, provider: &Provider, state: &str) -> Option<[u8; 16]> {
+fn open(browser: &BrowserRequest, provider: &Provider, state: &str) -> Option<[u8; 16]> {
     if state.len() > MAX_STATE {
         return None;
     }
     let sealed = base64url::decode(state.as_bytes()).ok()?;
-    let keyring = visit.context.realm.keyring();
-    let opened = keyring.open_with(STATE, &bound_to(visit, &provider.name), &sealed);
+    let keyring = browser.context.realm.keyring();
+    let opened = keyring.open_with(STATE, &bound_to(browser, &provider.name), &sealed);
     opened.ok()?.try_into().ok()
 }

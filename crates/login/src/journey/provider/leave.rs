@@ -36,18 +36,18 @@ pub struct Return {
 /// The URL that logs the person of this session out at its provider, and leads on from there. To be
 /// asked while the session is there, and to be followed when it has ended. None: its provider is
 /// not to be told, or has no such URL.
-pub async fn onward(visit: &BrowserRequest, then: Option<&str>, known: bool) -> Option<String> {
-    let present = visit.present()?;
+pub async fn onward(browser: &BrowserRequest, then: Option<&str>, known: bool) -> Option<String> {
+    let present = browser.present()?;
     let upstream = present.found.row.upstream.as_ref()?;
     // Whoever took the link off has no more to do with the provider.
     let mut links = present.user.credentials_of(CredentialKind::Provider);
     links.next()?;
-    let providers = &visit.context.snapshot.registry.providers;
+    let providers = &browser.context.snapshot.registry.providers;
     let provider = providers.usable(&upstream.provider)?.clone();
     if !provider.logout || provider.issuer != upstream.issuer {
         return None;
     }
-    let metadata = match asking(visit, &provider).metadata().await {
+    let metadata = match asking(browser, &provider).metadata().await {
         Ok(metadata) => metadata,
         Err(trouble) => {
             tracing::warn!(provider = %provider.name, error = %trouble, "failed to continue a logout at the provider");
@@ -55,24 +55,24 @@ pub async fn onward(visit: &BrowserRequest, then: Option<&str>, known: bool) -> 
         }
     };
     let endpoint = metadata.end_session_endpoint?;
-    let keyring = visit.context.realm.keyring();
+    let keyring = browser.context.realm.keyring();
     let back = Return {
         then: then.map(str::to_owned),
         known,
-        ends_at: visit.context.now() + LIFETIME,
+        ends_at: browser.context.now() + LIFETIME,
     };
     // Invariant: a text, a boolean and a number always serialize.
     let plain = serde_json::to_vec(&back).unwrap_or_default();
-    let state = keyring.seal_with(RETURN, &bound_to(visit, &provider.name), &plain);
+    let state = keyring.seal_with(RETURN, &bound_to(browser, &provider.name), &plain);
     let mut fields = vec![
         ("client_id", provider.client_id.clone()),
         (
             "post_logout_redirect_uri",
-            provider.logged_out_uri(&visit.context.base()),
+            provider.logged_out_uri(&browser.context.base()),
         ),
         ("state", base64url::encode(&state.ok()?)),
     ];
-    let language = visit.language().tag().to_owned();
+    let language = browser.language().tag().to_owned();
     fields.push(("ui_locales", language));
     let short = with_query(&endpoint, &fields);
     // Without the hint the provider asks the person.
@@ -86,7 +86,7 @@ pub async fn onward(visit: &BrowserRequest, then: Option<&str>, known: bool) -> 
     // With the session there ends what it gave; one that could not be removed is the provider's to
     // refuse.
     let person = (&*upstream.issuer, &*upstream.subject);
-    let (realm, sid) = (&visit.context.realm, upstream.sid.as_deref());
+    let (realm, sid) = (&browser.context.realm, upstream.sid.as_deref());
     let gone = upstream_tokens::logged_out(realm, &present.user.id, person, sid).await;
     if let Err(error) = gone {
         tracing::warn!(provider = %provider.name, %error, "failed to remove a provider's refresh token");
@@ -96,13 +96,13 @@ pub async fn onward(visit: &BrowserRequest, then: Option<&str>, known: bool) -> 
 
 /// Somebody who comes back from a logout there. None: they were not sent by this browser's logout
 /// at this provider, or too long ago. It may be opened twice: it leads where the logout led anyway.
-pub fn came_back(visit: &BrowserRequest, provider: &str, state: &str) -> Option<Return> {
+pub fn came_back(browser: &BrowserRequest, provider: &str, state: &str) -> Option<Return> {
     if state.len() > MAX_STATE {
         return None;
     }
     let sealed = base64url::decode(state.as_bytes()).ok()?;
-    let keyring = visit.context.realm.keyring();
-    let plain = keyring.open_with(RETURN, &bound_to(visit, provider), &sealed);
+    let keyring = browser.context.realm.keyring();
+    let plain = keyring.open_with(RETURN, &bound_to(browser, provider), &sealed);
     let back: Return = serde_json::from_slice(&plain.ok()?).ok()?;
-    (visit.context.now() < back.ends_at).then_some(back)
+    (browser.context.now() < back.ends_at).then_some(back)
 }

@@ -45,8 +45,8 @@ pub(super) const LEAD: Lead = Lead {
 };
 
 /// The buttons of the login page.
-pub(crate) fn buttons(visit: &BrowserRequest) -> Vec<ProviderButton> {
-    let providers = visit.context.snapshot.registry.providers.iter();
+pub(crate) fn buttons(browser: &BrowserRequest) -> Vec<ProviderButton> {
+    let providers = browser.context.snapshot.registry.providers.iter();
     let shown = providers.filter(|provider| provider.enabled && !provider.hidden);
     shown
         .map(|provider| ProviderButton {
@@ -62,12 +62,12 @@ pub(crate) fn buttons(visit: &BrowserRequest) -> Vec<ProviderButton> {
 
 /// The provider that a request leads to before any page: by its hint, or by the domain of its
 /// `login_hint`. Only at the beginning of an interaction, so that nobody is sent in circles.
-fn hinted(visit: &BrowserRequest, interaction: &Interaction) -> Option<String> {
+fn hinted(browser: &BrowserRequest, interaction: &Interaction) -> Option<String> {
     if interaction.page != Page::Start || interaction.step_up || interaction.login.is_some() {
         return None;
     }
     let request = interaction.request()?;
-    let providers = &visit.context.snapshot.registry.providers;
+    let providers = &browser.context.snapshot.registry.providers;
     let by_name = request.idp_hint.as_deref();
     let by_name = by_name.and_then(|name| providers.usable(name));
     let by_address = request.login_hint.as_deref();
@@ -76,65 +76,73 @@ fn hinted(visit: &BrowserRequest, interaction: &Interaction) -> Option<String> {
 }
 
 /// The provider that what was typed leads to, by its domain.
-fn of_typed(visit: &BrowserRequest, typed: &str) -> Option<String> {
-    let providers = &visit.context.snapshot.registry.providers;
+fn of_typed(browser: &BrowserRequest, typed: &str) -> Option<String> {
+    let providers = &browser.context.snapshot.registry.providers;
     Some(providers.of_address(typed)?.name.clone())
 }
 
-fn asking<'a>(visit: &'a BrowserRequest, provider: &'a Provider) -> Asking<'a> {
+fn asking<'a>(browser: &'a BrowserRequest, provider: &'a Provider) -> Asking<'a> {
     Asking {
-        realm: &visit.context.realm,
+        realm: &browser.context.realm,
         provider,
-        caller: visit.caller(),
-        now: visit.context.now(),
+        caller: browser.caller(),
+        now: browser.context.now(),
     }
 }
 
 /// Sends the person to the provider. `typed`: what they typed to name themselves, if anything.
 async fn begin(journey: Box<Journey>, name: String, typed: String) -> Next {
     let Journey {
-        visit,
+        browser,
         mut interaction,
     } = *journey;
     interaction.page = Page::Login;
     interaction.pending = None;
-    let providers = &visit.context.snapshot.registry.providers;
+    let providers = &browser.context.snapshot.registry.providers;
     let Some(provider) = providers.usable(&name).cloned() else {
         let notice = Some(Notice::Error(NOT_OFFERED));
-        return Next::Identify(Journey::new(visit, interaction), notice);
+        return Next::Identify(Journey::new(browser, interaction), notice);
     };
-    match journey::begin(&visit, &interaction, &provider, &typed, None).await {
-        Ok(url) => Next::Answer(visit.redirect(&url)),
-        Err(journey::NotBegun::Trouble(trouble)) => failed(visit, interaction, &provider, &trouble),
-        Err(journey::NotBegun::Store(error)) => Next::Answer(visit.unavailable(&error)),
+    match journey::begin(&browser, &interaction, &provider, &typed, None).await {
+        Ok(url) => Next::Answer(browser.redirect(&url)),
+        Err(journey::NotBegun::Trouble(trouble)) => {
+            failed(browser, interaction, &provider, &trouble)
+        }
+        Err(journey::NotBegun::Store(error)) => Next::Answer(browser.unavailable(&error)),
     }
 }
 
 /// The login page again, with the reason: other ways are on it, and the way back to the
 /// application.
 fn failed(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     interaction: Interaction,
     provider: &Provider,
     trouble: &Trouble,
 ) -> Next {
-    tracing::warn!(provider = %provider.name, error = %trouble, request_id = %visit.context.request_id, "failed to log in at an identity provider");
-    refused(visit, interaction, provider, trouble.code(), trouble.text())
+    tracing::warn!(provider = %provider.name, error = %trouble, request_id = %browser.context.request_id, "failed to log in at an identity provider");
+    refused(
+        browser,
+        interaction,
+        provider,
+        trouble.code(),
+        trouble.text(),
+    )
 }
 
 fn refused(
-    visit: BrowserRequest,
+    browser: BrowserRequest,
     mut interaction: Interaction,
     provider: &Provider,
     code: &'static str,
     text: &'static str,
 ) -> Next {
-    let event = visit.context.event(Action::LOGIN).method(METHOD);
+    let event = browser.context.event(Action::LOGIN).method(METHOD);
     let event = event.target(&provider.name).refused(code);
-    visit.context.realm.audit().record(event);
-    visit.context.realm.host.metrics.login(METHOD, code);
+    browser.context.realm.audit().record(event);
+    browser.context.realm.host.metrics.login(METHOD, code);
     // Whoever logs in in another way now is not who arrived.
     interaction.arrival = None;
     let notice = Some(Notice::Error(text));
-    Next::Identify(Journey::new(visit, interaction), notice)
+    Next::Identify(Journey::new(browser, interaction), notice)
 }

@@ -111,7 +111,7 @@ pub struct Authenticated {
     /// its record in the snapshot
     pub client: Arc<Client>,
     /// to be committed before anything is answered: the assertion's id
-    pub once: Option<SingleUse>,
+    pub single_use: Option<SingleUse>,
 }
 
 impl<'a> Credentials<'a> {
@@ -238,9 +238,9 @@ pub fn authenticate(
     };
     let row = METHODS.iter().find(|row| row.method == method);
     match row.map_or(Err("no such method"), |row| (row.verify)(&attempt)) {
-        Ok(once) => Ok(Authenticated {
+        Ok(single_use) => Ok(Authenticated {
             client: Arc::clone(client),
-            once,
+            single_use,
         }),
         Err(reason) => {
             let known = refused(format!("{reason} (client {})", client.client_id));

@@ -83,7 +83,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     let authorization_details = details.write(&target.audience, &last.body().constraints)?;
     let proof = chain.shown.proof.body();
     let settings = context.settings;
-    let mut once = vec![SingleUse::AgentProof {
+    let mut single_use = vec![SingleUse::AgentProof {
         id: chain.shown.proof.id().0,
         end: proof
             .at
@@ -96,7 +96,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     for grant in chain.shown.grants.iter().rev() {
         let of = &grant.body().constraints;
         if of.max_uses.is_some() || of.budget.is_some() {
-            once.push(SingleUse::AgentUse {
+            single_use.push(SingleUse::AgentUse {
                 grant: grant.id().0,
                 max_uses: of.max_uses,
                 budget: of.budget.as_ref().map(|budget| budget.amount),
@@ -106,7 +106,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
         }
     }
     Ok(Decision {
-        once,
+        single_use,
         grant: GrantState::None,
         issue: Issue {
             access_token: AccessToken {

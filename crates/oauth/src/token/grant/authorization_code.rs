@@ -67,14 +67,14 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
         &code.scope,
         refresh.map(|token| Refresh::New(Box::new(token))),
     )?;
-    let once = SingleUse::Code {
+    let single_use = SingleUse::Code {
         id: code.id,
         grant_id: code.grant_id,
         end: code.expires_at + ROW_MARGIN,
         family_end,
     };
     Ok(Decision {
-        once: vec![once],
+        single_use: vec![single_use],
         grant: GrantState::Begins {
             grant_id: code.grant_id,
             family_end,

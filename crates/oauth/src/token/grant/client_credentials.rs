@@ -54,7 +54,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
         ),
     };
     Ok(Decision {
-        once: Vec::new(),
+        single_use: Vec::new(),
         grant: GrantState::None,
         issue: Issue {
             access_token: AccessToken {

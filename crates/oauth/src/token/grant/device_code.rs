@@ -87,7 +87,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, Refused> {
         &approval.scope,
         refresh.map(|token| Refresh::New(Box::new(token))),
     )?;
-    let once = SingleUse::DeviceCode {
+    let single_use = SingleUse::DeviceCode {
         id: device.id,
         version: row.version,
         consumed: consumed.to_bytes(),
@@ -96,7 +96,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, Refused> {
         family_end,
     };
     Ok(Decision {
-        once: vec![once],
+        single_use: vec![single_use],
         grant: GrantState::Begins {
             grant_id: approval.grant_id,
             family_end,

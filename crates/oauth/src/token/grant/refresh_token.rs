@@ -52,14 +52,14 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
         .scope_within(&token.scope)?
         .intersection(&request.client.scope);
     let keep = person::keeps(request);
-    let (once, refresh) = if keep {
-        let once = SingleUse::Current {
+    let (single_use, refresh) = if keep {
+        let single_use = SingleUse::Current {
             grant_id: token.grant_id,
             generation: token.generation,
         };
-        (once, Refresh::Keep)
+        (single_use, Refresh::Keep)
     } else {
-        let once = SingleUse::Rotate {
+        let single_use = SingleUse::Rotate {
             grant_id: token.grant_id,
             from: token.generation,
             end: token.family_expires_at,
@@ -71,7 +71,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
             expires_at: person::idle_end(request, token.family_expires_at),
             ..token.clone()
         };
-        (once, Refresh::New(Box::new(next)))
+        (single_use, Refresh::New(Box::new(next)))
     };
     let grant = PersonGrant {
         grant_id: token.grant_id,
@@ -90,7 +90,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     };
     let issue = grant.issue(request, &asked, Some(refresh))?;
     Ok(Decision {
-        once: vec![once],
+        single_use: vec![single_use],
         grant: GrantState::Continues,
         issue,
     })

@@ -92,7 +92,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
         Some(actor) => Some(delegate(actor, subject.act.as_deref())?),
     };
     Ok(Decision {
-        once: Vec::new(),
+        single_use: Vec::new(),
         grant: GrantState::None,
         issue: Issue {
             access_token: AccessToken {

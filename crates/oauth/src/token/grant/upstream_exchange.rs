@@ -33,7 +33,7 @@ pub(super) fn gives(params: &Params) -> Gives {
 #[derive(Clone, Debug)]
 pub struct UpstreamExchange {
     /// Conditions to commit before the provider is asked, in their order.
-    pub once: Vec<SingleUse>,
+    pub single_use: Vec<SingleUse>,
     /// The client that asks.
     pub client_id: String,
     /// The provider.
@@ -87,7 +87,7 @@ pub(crate) fn decide(request: &GrantRequest<'_>) -> Result<UpstreamExchange, OAu
         return Err(refused("the token of somebody who acts for the person"));
     }
     Ok(UpstreamExchange {
-        once: Vec::new(),
+        single_use: Vec::new(),
         client_id: client.client_id.clone(),
         provider: Arc::clone(provider),
         subject,

@@ -590,7 +590,7 @@ impl Cluster {
             _ => listen,
         };
         let place = Place {
-            name: realm.scribe.node().as_str().to_owned(),
+            name: realm.change_writer.node().as_str().to_owned(),
             number: 0,
             url: self.options.url.clone(),
             listen,

@@ -49,17 +49,17 @@ impl Noted {
 }
 
 /// See the module. One for each realm of a node.
-pub struct Scribe {
+pub struct ChangeWriter {
     realm: RealmId,
     tell: Arc<dyn Tell>,
     shared: AtomicBool,
     log: changelog::Writer,
 }
 
-impl Scribe {
-    /// For a realm. Until [`Scribe::share`] the node is the only one that writes its store.
-    pub fn new(realm: RealmId, tell: Arc<dyn Tell>) -> Arc<Scribe> {
-        Arc::new(Scribe {
+impl ChangeWriter {
+    /// For a realm. Until [`ChangeWriter::share`] the node is the only one that writes its store.
+    pub fn new(realm: RealmId, tell: Arc<dyn Tell>) -> Arc<ChangeWriter> {
+        Arc::new(ChangeWriter {
             realm,
             tell,
             shared: AtomicBool::new(false),
@@ -251,7 +251,7 @@ impl Scribe {
     }
 }
 
-impl Announce for Scribe {
+impl Announce for ChangeWriter {
     fn row(&self, revoked: &[Revoked], now: u64) -> Option<Op> {
         self.is_shared()
             .then(|| self.line(&self.revocations(revoked), now))
