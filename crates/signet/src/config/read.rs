@@ -440,11 +440,11 @@ mod tests {
     #[test]
     fn mistakes_of_every_kind_are_named_at_once() {
         let found = problems(&format!(
-            "{GOOD}[lifetimes]\naccess_tokn = 3\ncode = \"soon\"\n[log]\nlevel = 5\n[[clients]]\nclient_id = \"a\"\nredirect_uris = [\"not a uri\"]\n[[clients]]\nclient_id = \"b\"\nredirect_uri = [\"https://b.example/\"]\ngrant_types = [\"authorization_code\"]\n"
+            "{GOOD}[lifetimes]\naccess_tokn = 3\ncode = \"soon\"\n[log]\nlevel = 5\n[[clients]]\nclient_id = \"a\"\ntoken_endpoint_auth_method = \"none\"\nredirect_uris = [\"not a uri\"]\n[[clients]]\nclient_id = \"b\"\nredirect_uri = [\"https://b.example/\"]\ngrant_types = [\"authorization_code\"]\n"
         ));
         let lines: Vec<usize> = found.iter().map(|p| p.line).collect();
         // The second client has no redirect URI because its key is misspelt: one fault, not two.
-        assert_eq!(lines, [6, 7, 9, 12, 15], "{found:?}");
+        assert_eq!(lines, [6, 7, 9, 13, 16], "{found:?}");
     }
 
     #[test]
