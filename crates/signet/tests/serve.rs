@@ -757,7 +757,7 @@ fn text_of(file: &std::path::Path) -> String {
 async fn a_backup_of_a_running_server_is_a_server() {
     let dir = tempfile::tempdir().unwrap();
     let (mut server, dev) = Server::dev(dir.path());
-    let add = |name: &str| signet(&["user", "add", name, "--data-dir", dev.dir()]);
+    let add = |name: &str| signet(&["group", "add", name, "--data-dir", dev.dir()]);
     assert_eq!(add("before").status.code(), Some(0));
     let copy = dir.path().join("copy");
     let backup = || {
@@ -787,7 +787,7 @@ async fn a_backup_of_a_running_server_is_a_server() {
     server.answers(&dev).await;
     dev.service_token().await;
     let shown = |name: &str| {
-        let show = signet(&["user", "show", name, "--data-dir", dev.dir()]);
+        let show = signet(&["group", "show", name, "--data-dir", dev.dir()]);
         show.status.code()
     };
     assert_eq!((shown("before"), shown("after")), (Some(0), Some(1)));
