@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{Method, Request, StatusCode};
-use http_body_util::{BodyExt, Full};
-use hyper::client::conn::http1::SendRequest;
-use hyper_util::rt::TokioIo;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use http::{Method, Request};
+use http_body_util::Full;
+use rustls::pki_types::ServerName;
+use signet_http_client::{Sender, Trust};
+
+/// No answer of a benchmark is larger, in bytes.
+const MAX_ANSWER: usize = 64 << 20;
 
 /// What went wrong on the way; benchmarks stop at the first failure, a figure over errors is worth
 /// nothing.
@@ -26,27 +27,15 @@ pub struct Target {
 impl Target {
     /// A target that trusts `ca` (PEM) and, where asked, shows a client certificate.
     pub fn new(port: u16, ca: &[u8], identity: Option<(&str, &str)>) -> Result<Target, Failure> {
-        let mut roots = rustls::RootCertStore::empty();
-        for certificate in CertificateDer::pem_slice_iter(ca) {
-            roots.add(certificate?)?;
-        }
-        let builder =
-            rustls::ClientConfig::builder_with_protocol_versions(&[&rustls::version::TLS13])
-                .with_root_certificates(roots);
-        let mut tls = match identity {
-            Some((chain, key)) => {
-                let chain = CertificateDer::pem_slice_iter(chain.as_bytes())
-                    .collect::<Result<Vec<_>, _>>()?;
-                builder
-                    .with_client_auth_cert(chain, PrivateKeyDer::from_pem_slice(key.as_bytes())?)?
-            }
-            None => builder.with_no_client_auth(),
+        let trusted = Trust::nobody().and(ca)?;
+        let tls = match identity {
+            Some((chain, key)) => trusted.tls_as(chain.as_bytes(), key.as_bytes())?,
+            None => trusted.tls()?,
         };
-        tls.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(Target {
             port,
             source: None,
-            tls: Arc::new(tls),
+            tls,
         })
     }
 
@@ -78,14 +67,9 @@ impl Target {
     pub async fn connect(&self) -> Result<Connection, Failure> {
         let stream = self.stream().await?;
         let name = ServerName::try_from("localhost")?;
-        let stream = tokio_rustls::TlsConnector::from(self.tls.clone())
-            .connect(name, stream)
-            .await?;
-        let (sender, connection) =
-            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-        tokio::task::spawn_local(async move {
-            let _ = connection.await;
-        });
+        let (sender, driven) =
+            signet_http_client::connect(stream, Some((self.tls.clone(), name))).await?;
+        tokio::task::spawn_local(driven);
         Ok(Connection {
             sender,
             host: format!("localhost:{}", self.port),
@@ -94,13 +78,14 @@ impl Target {
 }
 
 /// An answer, whole.
-pub struct Answer {
-    /// HTTP status.
-    pub status: StatusCode,
-    /// `Location`, `Set-Cookie` and `DPoP-Nonce` are looked at.
-    pub headers: http::HeaderMap,
-    /// The body, at most what the server sent.
-    pub body: Bytes,
+pub struct Answer(signet_http_client::Answer);
+
+impl std::ops::Deref for Answer {
+    type Target = signet_http_client::Answer;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
 }
 
 impl Answer {
@@ -113,7 +98,7 @@ impl Answer {
 
 /// A connection that is kept.
 pub struct Connection {
-    sender: SendRequest<Full<Bytes>>,
+    sender: Sender,
     host: String,
 }
 
@@ -139,17 +124,9 @@ impl Connection {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        self.sender.ready().await?;
-        let answer = self
-            .sender
-            .send_request(request.body(Full::new(body))?)
-            .await?;
-        let (head, body) = answer.into_parts();
-        Ok(Answer {
-            status: head.status,
-            headers: head.headers,
-            body: body.collect().await?.to_bytes(),
-        })
+        let request = request.body(Full::new(body))?;
+        let answer = signet_http_client::send(&mut self.sender, request, MAX_ANSWER).await;
+        Ok(Answer(answer?))
     }
 
     /// A form to `path`, with an `Authorization` header where given.

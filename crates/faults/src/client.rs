@@ -4,14 +4,15 @@
 use std::{collections::HashMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, Request, StatusCode};
-use http_body_util::{BodyExt, Full};
-use hyper::client::conn::http1::SendRequest;
-use hyper_util::rt::TokioIo;
-use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
+use http::{Method, Request};
+use http_body_util::Full;
+use rustls::pki_types::ServerName;
 use serde_json::Value;
+use signet_http_client::{Sender, Trust, text};
 use tokio::time::timeout;
 
+/// No answer is larger, in bytes.
+const MAX_ANSWER: usize = 64 << 20;
 /// How long a client waits for an answer: longer than any node waits for a majority.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 /// How long it waits for a connection.
@@ -28,13 +29,14 @@ pub enum NoAnswer {
 
 /// An answer, whole.
 #[derive(Debug)]
-pub struct Answer {
-    /// HTTP status.
-    pub status: StatusCode,
-    /// Its header fields.
-    pub headers: HeaderMap,
-    /// Its body.
-    pub body: Bytes,
+pub struct Answer(signet_http_client::Answer);
+
+impl std::ops::Deref for Answer {
+    type Target = signet_http_client::Answer;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
 }
 
 impl Answer {
@@ -66,17 +68,9 @@ impl Answer {
 
 /// Which certificates are trusted.
 pub fn trust(ca: &str) -> Result<Arc<rustls::ClientConfig>, String> {
-    let mut roots = rustls::RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(ca.as_bytes()) {
-        let certificate = certificate.map_err(|e| e.to_string())?;
-        roots.add(certificate).map_err(|e| e.to_string())?;
-    }
-    let versions = [&rustls::version::TLS13];
-    let mut tls = rustls::ClientConfig::builder_with_protocol_versions(&versions)
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    tls.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(Arc::new(tls))
+    let trusted = Trust::nobody().and(ca.as_bytes());
+    let tls = trusted.and_then(Trust::tls);
+    tls.map_err(|error| error.to_string())
 }
 
 /// A request.
@@ -106,7 +100,7 @@ impl Call {
             method: Method::POST,
             path: path.to_owned(),
             headers: vec![("content-type", kind)],
-            body: encode(fields),
+            body: text::form(fields),
         }
     }
 
@@ -130,29 +124,8 @@ impl Call {
     /// With HTTP Basic (RFC 6749 section 2.3.1); both are URL-safe.
     #[must_use]
     pub fn basic(self, id: &str, secret: &str) -> Call {
-        let pair = signet_encoding::base64url::encode(format!("{id}:{secret}").as_bytes());
-        let mut pair = pair.replace('-', "+").replace('_', "/");
-        while !pair.len().is_multiple_of(4) {
-            pair.push('=');
-        }
-        self.with("authorization", format!("Basic {pair}"))
+        self.with("authorization", text::basic(id, secret))
     }
-}
-
-/// `application/x-www-form-urlencoded`.
-pub fn encode(fields: &[(&str, &str)]) -> String {
-    let escape = |text: &str| -> String {
-        let one = |b: u8| match b.is_ascii_alphanumeric() || b"-._~".contains(&b) {
-            true => char::from(b).to_string(),
-            false => format!("%{b:02X}"),
-        };
-        text.bytes().map(one).collect()
-    };
-    let pairs: Vec<String> = fields
-        .iter()
-        .map(|(name, value)| format!("{}={}", escape(name), escape(value)))
-        .collect();
-    pairs.join("&")
 }
 
 /// A parameter of a URL's query.
@@ -167,7 +140,7 @@ pub fn parameter(url: &str, name: &str) -> Option<String> {
 /// Keeps a connection to each node, one request on each at a time.
 pub struct Client {
     tls: Arc<rustls::ClientConfig>,
-    kept: HashMap<SocketAddr, SendRequest<Full<Bytes>>>,
+    kept: HashMap<SocketAddr, Sender>,
 }
 
 impl Client {
@@ -203,26 +176,17 @@ impl Client {
         }
     }
 
-    async fn connect(&self, to: SocketAddr) -> Option<SendRequest<Full<Bytes>>> {
+    async fn connect(&self, to: SocketAddr) -> Option<Sender> {
         let stream = tokio::net::TcpStream::connect(to).await.ok()?;
         stream.set_nodelay(true).ok()?;
-        let name = ServerName::from(to.ip());
-        let connector = tokio_rustls::TlsConnector::from(self.tls.clone());
-        let stream = connector.connect(name, stream).await.ok()?;
-        let shaken = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
-        let (sender, connection) = shaken.ok()?;
-        tokio::task::spawn_local(async move {
-            let _ended = connection.await;
-        });
+        let tls = (self.tls.clone(), ServerName::from(to.ip()));
+        let (sender, driven) = signet_http_client::connect(stream, Some(tls)).await.ok()?;
+        tokio::task::spawn_local(driven);
         Some(sender)
     }
 }
 
-async fn exchange(
-    connection: &mut SendRequest<Full<Bytes>>,
-    to: SocketAddr,
-    call: &Call,
-) -> Option<Answer> {
+async fn exchange(connection: &mut Sender, to: SocketAddr, call: &Call) -> Option<Answer> {
     let mut request = Request::builder()
         .method(call.method.clone())
         .uri(&call.path)
@@ -231,14 +195,9 @@ async fn exchange(
         request = request.header(*name, value);
     }
     let body = Full::new(Bytes::from(call.body.clone()));
-    connection.ready().await.ok()?;
-    let answer = connection.send_request(request.body(body).ok()?).await;
-    let (head, body) = answer.ok()?.into_parts();
-    Some(Answer {
-        status: head.status,
-        headers: head.headers,
-        body: body.collect().await.ok()?.to_bytes(),
-    })
+    let request = request.body(body).ok()?;
+    let answer = signet_http_client::send(connection, request, MAX_ANSWER).await;
+    answer.ok().map(Answer)
 }
 
 #[cfg(test)]
@@ -247,7 +206,7 @@ mod tests {
 
     #[test]
     fn forms_and_queries_are_written_and_read() {
-        assert_eq!(encode(&[("a b", "c/d"), ("e", "~")]), "a%20b=c%2Fd&e=~");
+        assert_eq!(text::form(&[("a b", "c/d"), ("e", "~")]), "a%20b=c%2Fd&e=~");
         let url = "http://127.0.0.1/callback?code=x.y&state=z";
         assert_eq!(parameter(url, "code").as_deref(), Some("x.y"));
         assert_eq!(parameter(url, "od"), None);

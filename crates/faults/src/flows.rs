@@ -1,5 +1,6 @@
 //! The flows that the load goes through: one function each.
 
+use signet_http_client::text::form;
 use std::{future::Future, pin::Pin, time::Duration};
 
 use signet_encoding::base64url;
@@ -7,7 +8,7 @@ use signet_jose::jwt::Typ;
 use tokio::time::sleep;
 
 use crate::{
-    client::{Answer, Call, encode, parameter},
+    client::{Answer, Call, parameter},
     history::{Kind, Outcome},
     page::Form,
     settings::{BATCH, ISSUER, NATIVE, PEOPLE, REDIRECT, SERVICE},
@@ -99,7 +100,7 @@ fn submit(worker: &Worker, node: usize, form: &Form, more: &[(&str, &str)], cook
 /// Logs a person in with the password: the cookies, and the code of the first request. Where the
 /// way breaks off, none.
 async fn log_in(worker: &mut Worker, user: &str) -> Option<(String, String)> {
-    let path = format!("/authorize?{}", encode(&authorization("login")));
+    let path = format!("/authorize?{}", form(&authorization("login")));
     let (node, page) = worker.anywhere(|_, _| Call::get(&path)).await?;
     let jar = cookies(&page, "");
     let form = Form::find(&page.page())?;
@@ -148,7 +149,7 @@ fn somebody(worker: &mut Worker) -> (String, String) {
 /// A code of somebody who has a session, without a page.
 async fn silent_code(worker: &mut Worker) -> Option<String> {
     let (user, cookie) = somebody(worker);
-    let path = format!("/authorize?{}", encode(&authorization("none")));
+    let path = format!("/authorize?{}", form(&authorization("none")));
     loop {
         let call = |_: &Worker, _| Call::get(&path).with("cookie", cookie.clone());
         let (node, answer) = worker.anywhere(call).await?;
@@ -259,7 +260,7 @@ async fn code(worker: &mut Worker) {
 /// A one-time code by mail, typed at several nodes.
 async fn mail(worker: &mut Worker) {
     let user = format!("{}{}", PEOPLE[1].0, worker.number % PEOPLE[1].1);
-    let path = format!("/authorize?{}", encode(&authorization("login")));
+    let path = format!("/authorize?{}", form(&authorization("login")));
     let Some((node, page)) = worker.anywhere(|_, _| Call::get(&path)).await else {
         return;
     };
@@ -419,7 +420,7 @@ async fn device(worker: &mut Worker) {
         return;
     };
     let (_, cookie) = somebody(worker);
-    let path = format!("/device?{}", encode(&[("user_code", &*user_code)]));
+    let path = format!("/device?{}", form(&[("user_code", &*user_code)]));
     let call = |_: &Worker, _| Call::get(&path).with("cookie", cookie.clone());
     let Some((_, mut page)) = worker.anywhere(call).await else {
         return;
@@ -458,7 +459,7 @@ async fn pushed(worker: &mut Worker) {
         return;
     };
     let (_, cookie) = somebody(worker);
-    let path = encode(&[("client_id", NATIVE), ("request_uri", &uri)]);
+    let path = form(&[("client_id", NATIVE), ("request_uri", &uri)]);
     let call = Call::get(&format!("/authorize?{path}")).with("cookie", cookie);
     let value = worker.value(Kind::PushedRequest, None);
     let judge: Judge = |answer| match answer.location() {

@@ -130,7 +130,8 @@ impl Mailer {
         matches!(self.transport, Transport::Directory(_))
     }
 
-    /// Sends: the SMTP server has the message when this returns, or the file is there. `now_ms`: Unix milliseconds, for the `Date` header.
+    /// Sends: the SMTP server has the message when this returns, or the file is there. `now_ms`:
+    /// Unix milliseconds, for the `Date` header.
     pub async fn send(&self, to: &str, content: Content<'_>, now_ms: u64) -> Result<(), MailError> {
         let to: Address = to.trim().parse().map_err(|_| MailError::To)?;
         let id = base64url::encode(&signet_crypto::random::bytes::<12>());

@@ -146,7 +146,7 @@ impl Userinfo {
         let answer = self
             .connection
             .send(Method::GET, "/userinfo", &headers, Bytes::new());
-        Ok(answer.await?.body)
+        Ok(answer.await?.body.clone())
     }
 }
 

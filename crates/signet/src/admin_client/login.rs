@@ -21,9 +21,10 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::redirect::Redirect;
 use crate::{
-    http_client::{Answer, HttpClient, basic, form},
+    http_client::{Answer, HttpClient, form},
     output::{Failure, note},
 };
+use signet_http_client::text::basic;
 
 /// What is asked for. `openid` is what makes it a login.
 const SCOPE: &str = "openid signet:admin";

@@ -10,7 +10,8 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{http_client::query_parameter, output::Failure};
+use crate::output::Failure;
+use signet_http_client::text::query_parameter;
 
 /// The longest request that is read: a code, a state and an issuer fit many times.
 const MAX_HEAD: usize = 16 * 1024;

@@ -3,19 +3,14 @@ use super::{address::is_public, lifetime::lifetime};
 use bytes::Bytes;
 use http::{HeaderValue, Uri, header};
 use http_body_util::{BodyExt, Full};
-use hyper_util::rt::TokioIo;
-use rustls::{
-    ClientConfig, RootCertStore,
-    pki_types::{CertificateDer, ServerName, pem::PemObject},
-};
+use rustls::{ClientConfig, pki_types::ServerName};
+use signet_http_client::{Driven, Sender, Trust, Unanswered};
 use std::{
     net::{IpAddr, SocketAddr},
-    pin::Pin,
     sync::Arc,
     time::Duration,
 };
 use tokio::{
-    io::{AsyncRead, AsyncWrite},
     net::TcpStream,
     sync::{OnceCell, Semaphore},
     time::timeout,
@@ -316,14 +311,11 @@ impl Outbound {
             sender.ready().await.map_err(|_| FetchError::Answer)?;
             let answer = sender.send_request(request).await;
             let (_, body) = checked(answer.map_err(|_| FetchError::Answer)?)?;
-            let body = http_body_util::Limited::new(body, self.options.max_bytes);
-            let body = body.collect().await.map_err(|error| match error
-                .is::<http_body_util::LengthLimitError>(
-            ) {
-                true => FetchError::TooLarge,
-                false => FetchError::Answer,
-            })?;
-            Ok(body.to_bytes())
+            let body = signet_http_client::read(body, self.options.max_bytes).await;
+            body.map_err(|error| match error {
+                Unanswered::TooLarge => FetchError::TooLarge,
+                Unanswered::Tls(_) | Unanswered::Http(_) => FetchError::Answer,
+            })
         };
         timeout(self.options.timeout, whole)
             .await
@@ -336,16 +328,19 @@ impl Outbound {
         stream
             .set_nodelay(true)
             .map_err(|e| FetchError::Connect(e.to_string()))?;
-        if !target.https {
-            return begin(stream).await;
-        }
-        let config = self.tls.get_or_init(|| self.make_tls()).await.clone();
-        let name = ServerName::try_from(target.host.clone()).map_err(|_| FetchError::Url)?;
-        let stream = tokio_rustls::TlsConnector::from(config)
-            .connect(name, stream)
-            .await
-            .map_err(|e| FetchError::Connect(e.to_string()))?;
-        begin(stream).await
+        let tls = match target.https {
+            true => {
+                let config = self.tls.get_or_init(|| self.make_tls()).await.clone();
+                let name = ServerName::try_from(target.host.clone());
+                Some((config, name.map_err(|_| FetchError::Url)?))
+            }
+            false => None,
+        };
+        let connected = signet_http_client::connect(stream, tls).await;
+        connected.map_err(|error| match error {
+            Unanswered::Tls(why) => FetchError::Connect(why),
+            Unanswered::Http(_) | Unanswered::TooLarge => FetchError::Answer,
+        })
     }
 
     /// Resolves once, checks each address, and connects to the first that answers of those that
@@ -386,42 +381,20 @@ impl Outbound {
     async fn make_tls(&self) -> Arc<ClientConfig> {
         let trust = self.options.trust.clone();
         let load = move || {
-            let mut roots = RootCertStore::empty();
-            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-            if let Some(pem) = trust {
-                let extra = CertificateDer::pem_slice_iter(&pem).filter_map(Result::ok);
-                roots.add_parsable_certificates(extra);
+            let trusted = Trust::system();
+            match trust {
+                Some(pem) => trusted.and_usable(&pem),
+                None => trusted,
             }
-            roots
         };
-        // Reading files: not on the worker. A task that panicked leaves nothing trusted.
-        let roots = tokio::task::spawn_blocking(load)
-            .await
-            .unwrap_or_else(|_| RootCertStore::empty());
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        Arc::new(
-            ClientConfig::builder_with_provider(provider)
-                .with_protocol_versions(&[&rustls::version::TLS13, &rustls::version::TLS12])
-                // Invariant: the default provider has suites for both versions.
-                .expect("the default provider speaks TLS 1.2 and 1.3")
-                .with_root_certificates(roots)
-                .with_no_client_auth(),
-        )
+        // Reading files: not on the worker. A task that panicked leaves nobody trusted.
+        let trusted = tokio::task::spawn_blocking(load).await;
+        let trusted = trusted.unwrap_or_else(|_| Trust::nobody());
+        // Invariant: the default provider has suites for both versions.
+        trusted
+            .tls()
+            .expect("the default provider speaks TLS 1.2 and 1.3")
     }
-}
-
-async fn begin<S>(stream: S) -> Result<(Sender, Driven), FetchError>
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
-        .await
-        .map_err(|_| FetchError::Answer)?;
-    let driven = Box::pin(async move {
-        // How it ended is seen by whoever reads the answer.
-        let _ = connection.await;
-    });
-    Ok((sender, driven))
 }
 
 fn checked(
@@ -435,12 +408,6 @@ fn checked(
     }
     Ok(answer.into_parts())
 }
-
-/// What requests are sent by.
-pub(super) type Sender = hyper::client::conn::http1::SendRequest<Full<Bytes>>;
-
-/// A connection, which goes on for as long as this is polled.
-pub(super) type Driven = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The body of an answer, piece by piece. Dropping it closes the connection.
 pub(crate) struct Streaming {

@@ -1,6 +1,7 @@
 //! A connection that stays open, for requests that must not wait for one to be made.
-use super::client::{FetchError, Outbound, Outgoing, Sender};
+use super::client::{FetchError, Outbound, Outgoing};
 use bytes::Bytes;
+use signet_http_client::Sender;
 use std::sync::Arc;
 use tokio::{sync::Mutex, task::AbortHandle};
 

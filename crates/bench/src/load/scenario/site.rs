@@ -92,7 +92,7 @@ impl Site {
                 .send(Method::GET, path, &[], Bytes::new())
                 .await?;
             let set = JwkSet::parse(&answer.body).map_err(|error| format!("the keys: {error}"))?;
-            Ok((path.to_owned(), answer.body, set))
+            Ok((path.to_owned(), answer.body.clone(), set))
         })
     }
 

@@ -11,9 +11,10 @@ use signet_crypto::{Secret, hash::sha256, random};
 use signet_encoding::base64url;
 
 use crate::{
-    http_client::{Answer, HttpClient, form, query_parameter},
+    http_client::{Answer, HttpClient, form},
     output::Failure,
 };
+use signet_http_client::text::query_parameter;
 
 /// Pages and redirects of one login: more than there are.
 const MAX_STEPS: usize = 12;

@@ -13,9 +13,10 @@ use signet_crypto::Secret;
 use super::{Failure, Output, block_on, output};
 use crate::{
     dev::{self, Credentials, DevFile},
-    http_client::{HttpClient, basic, form},
+    http_client::{HttpClient, form},
     input,
 };
+use signet_http_client::text::basic;
 
 /// `signet dev ...`
 #[derive(Debug, Subcommand)]
