@@ -1,4 +1,4 @@
-//! Requests to other servers over HTTP/1.1: whom TLS believes ([`Trust`]), a connection
+//! Requests to other servers over HTTP/1.1: whom TLS trusts ([`Trust`]), a connection
 //! ([`connect`]), an answer ([`Answer`]), and how a form and a secret are written ([`text`]).
 //!
 //! Whom a request may go to, and how long it may take, is for whoever sends it to say: what is

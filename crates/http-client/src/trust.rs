@@ -1,4 +1,4 @@
-//! Whom TLS believes, and what it shows.
+//! Whom TLS trusts, and what it shows.
 use rustls::{
     ClientConfig, RootCertStore,
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
