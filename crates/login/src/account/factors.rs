@@ -137,7 +137,7 @@ pub(crate) fn add_page(
             action,
             interaction: &browser.seal(interaction),
             secret: &text,
-            uri: &secret.key_uri(&browser.context.snapshot.settings.issuer, &user.username),
+            uri: &secret.key_uri(&totp::service_name(browser), &user.username),
             label,
             required: false,
             notice,

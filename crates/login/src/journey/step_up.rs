@@ -421,7 +421,6 @@ fn enrolment_page(
     label: &str,
     notice: Option<Notice>,
 ) -> Html {
-    let issuer = &browser.context.snapshot.settings.issuer;
     let text = secret.base32();
     signet_pages::totp_add(
         &browser.face(),
@@ -429,7 +428,7 @@ fn enrolment_page(
             action: ACTION,
             interaction: &browser.seal(interaction),
             secret: &text,
-            uri: &secret.key_uri(issuer, &who.user.username),
+            uri: &secret.key_uri(&totp::service_name(browser), &who.user.username),
             label,
             required: true,
             notice,
