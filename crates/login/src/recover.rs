@@ -102,7 +102,20 @@ fn ask_page(
         None => browser.interaction(Goal::Recover),
     };
     interaction.page = Page::Recover;
-    signet_pages::recover(&browser.face(), &browser.seal(&interaction), typed, notice)
+    let back = back(browser, &interaction);
+    let (face, sealed) = (browser.face(), browser.seal(&interaction));
+    signet_pages::recover(&face, &sealed, typed, notice, back.as_deref())
+}
+
+/// What continues on the login page: the sealed state of a login that leads on. It is a method's
+/// page, from which one comes back to the login page.
+fn back(browser: &BrowserRequest, interaction: &Interaction) -> Option<String> {
+    let waiting = Interaction {
+        page: Page::Method,
+        pending: None,
+        ..interaction.clone()
+    };
+    interaction.leads_on().then(|| browser.seal(&waiting))
 }
 
 fn ask(
@@ -133,9 +146,12 @@ pub async fn submit(mut context: Context) -> Response {
         return reset(browser, token, &form).await;
     }
     match browser.open(&form) {
-        // From the login page.
-        Some(interaction) if interaction.page == Page::Login && interaction.leads_on() => {
-            ask(browser, StatusCode::OK, "", None, Some(&interaction))
+        // From the login page, with the name that was typed there.
+        Some(interaction) if interaction.page == Page::Login => {
+            let typed = form.get("typed").unwrap_or("").trim();
+            let typed = Some(typed).filter(|typed| typed.len() <= MAX_EMAIL_BYTES);
+            let begun = interaction.leads_on().then_some(&interaction);
+            ask(browser, StatusCode::OK, typed.unwrap_or(""), None, begun)
         }
         Some(interaction) if interaction.page == Page::Recover => {
             let typed = form.get("username").unwrap_or("").trim();
@@ -155,13 +171,10 @@ pub async fn submit(mut context: Context) -> Response {
     }
 }
 
-async fn send(browser: BrowserRequest, typed: &str, mut interaction: Interaction) -> Response {
+async fn send(browser: BrowserRequest, typed: &str, interaction: Interaction) -> Response {
     match try_send(&browser, typed, &interaction).await {
         Ok(()) => {
-            // A method's page, from which one comes back to the login page.
-            interaction.page = Page::Method;
-            interaction.pending = None;
-            let back = interaction.leads_on().then(|| browser.seal(&interaction));
+            let back = back(&browser, &interaction);
             let html = signet_pages::recover_sent(&browser.face(), LIFETIME / 60, back.as_deref());
             browser.page(html)
         }

@@ -408,8 +408,14 @@ fn end_label(t: &Face, session: &SessionView) -> String {
     t.with(id, &args)
 }
 
-/// `/account/recover`: asks whose password was forgotten.
-pub fn recover(t: &Face, interaction: &str, typed: &str, problem: Option<Notice>) -> Html {
+/// `/account/recover`: asks whose password was forgotten. `back`: as for [`recover_sent`].
+pub fn recover(
+    t: &Face,
+    interaction: &str,
+    typed: &str,
+    problem: Option<Notice>,
+    back: Option<&str>,
+) -> Html {
     Frame {
         menu: Menu::Interaction(interaction),
         ..Frame::own(t, t.text("account-recover-title"))
@@ -418,14 +424,29 @@ pub fn recover(t: &Face, interaction: &str, typed: &str, problem: Option<Notice>
         h1 { (t.text("account-recover-heading")) }
         p .soft { (t.text("account-recover-text")) }
         (notice(t, problem.as_ref()))
-        form method="post" action="recover" {
+        form method="post" action={ (t.base) "/account/recover" } {
             input type="hidden" name="interaction" value=(interaction);
             label for="username" { (t.text("login-username")) }
             input #username name="username" type="text" value=(typed) required maxlength="254" autofocus
                 autocomplete="username" autocapitalize="none" autocorrect="off" spellcheck="false";
             button .main type="submit" name="decision" value="email" { (t.text("account-recover-send")) }
         }
+        (back_to_login(t, back))
     })
+}
+
+/// To the login that continues from here, where there is one, or to the person's own.
+fn back_to_login(t: &Face, back: Option<&str>) -> Markup {
+    html! {
+        @if let Some(interaction) = back {
+            form method="post" action={ (t.base) "/interaction" } {
+                input type="hidden" name="interaction" value=(interaction);
+                button type="submit" name="decision" value="allow" { (t.text("account-recover-back")) }
+            }
+        } @else {
+            p { a .alone href={ (t.base) "/account" } { (t.text("account-recover-back")) } }
+        }
+    }
 }
 
 /// The same answer for every name. `back`: the sealed interaction of a login that continues from
@@ -437,14 +458,7 @@ pub fn recover_sent(t: &Face, minutes: u64, back: Option<&str>) -> Html {
             (t.with("account-recover-sent", &[("minutes", minutes.into())]))
             " " (t.text("login-code-spam"))
         }
-        @if let Some(interaction) = back {
-            form method="post" action="../interaction" {
-                input type="hidden" name="interaction" value=(interaction);
-                button type="submit" name="decision" value="allow" { (t.text("account-recover-back")) }
-            }
-        } @else {
-            p { a .alone href="../account" { (t.text("account-recover-back")) } }
-        }
+        (back_to_login(t, back))
     })
 }
 
@@ -465,7 +479,7 @@ pub fn reset(
         h1 { (t.text("account-reset-title")) }
         p .soft { (t.html("account-reset-text", &[("name", strong(username))])) }
         (notice(t, problem.as_ref()))
-        form method="post" action="recover" {
+        form method="post" action={ (t.base) "/account/recover" } {
             input type="hidden" name="token" value=(token);
             input type="text" name="username" value=(username) autocomplete="username" hidden;
             (password_field::new(t, &NewPassword { shortest, autofocus: true, logins: &[username], name: "" }))
