@@ -7,8 +7,7 @@ pub(crate) mod factors;
 use maud::{Markup, html};
 
 use crate::account::agents::{AgentsView, agents};
-use crate::account::factors::{FactorsView, factors};
-use crate::login::passkey;
+use crate::account::factors::{FactorsView, factors, passkeys};
 use crate::login::providers::{ProviderLinks, account_links};
 use crate::parts::face::{Face, Part, plain, strong};
 use crate::parts::layout::{Forms, Frame, Html, Menu, Notice, notice};
@@ -241,7 +240,7 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
 
         @if !view.attributes.is_empty() { section #profile .shown[is("profile")] { (attributes(t, view, &hidden)) } }
         section #security .shown[is("security")] {
-        @if let Some(options) = view.passkey { (passkey::account_part(t, options, &hidden)) }
+        (passkeys(t, view.factors, view.passkey, &hidden))
         @if let Some(view) = view.factors { (factors(t, view, &hidden)) }
         @if view.own_password {
             h2 { (t.text(if view.has_password { "account-password-change" } else { "account-password-set" })) }
@@ -353,7 +352,7 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
                 button type="submit" name="decision" value="export" { (t.text("account-data-export")) }
             }
             @if let Some(days) = view.deletable {
-                details {
+                details .danger {
                     summary { (t.text("account-delete")) }
                     p .soft { (t.with("account-delete-text", &[("days", days.into())])) }
                     form method="post" action="account" {
@@ -524,5 +523,19 @@ mod tests {
         assert!(!untouched.contains(" aria-current="), "{untouched}");
         assert!(!untouched.contains("class=\"shown\""), "{untouched}");
         assert!(!untouched.contains("autofocus"), "{untouched}");
+    }
+    #[test]
+    fn the_deletion_stands_apart_and_says_in_a_sentence_when_it_is_final() {
+        for (days, said) in [(1, "After 1 day the"), (14, "After 14 days the")] {
+            let view = AccountView {
+                deletable: Some(days),
+                ..AccountView::default()
+            };
+            let html = account(&Face::default(), &view).body;
+            let (_, part) = html
+                .split_once("<details class=\"danger\">")
+                .expect("apart");
+            assert!(part.contains(said), "{part}");
+        }
     }
 }

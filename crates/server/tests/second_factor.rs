@@ -381,6 +381,16 @@ fn recovery_codes(server: &Server, app: &App) -> Vec<String> {
 }
 
 #[test]
+fn recovery_codes_are_offered_where_there_is_a_second_factor_that_they_stand_in_for() {
+    let mail = Mail::new();
+    let server = server(&mail);
+    let (mut browser, page) = account(&server, "alice");
+    assert!(!page.offers("recovery-codes"));
+    let (_, page) = enrol(&server, &mut browser, &page);
+    assert!(page.offers("recovery-codes"));
+}
+
+#[test]
 fn recovery_codes_are_shown_once_hashed_at_rest_and_work_once_each() {
     let mut mail = Mail::new();
     let (server, app) = with_app(&mail);

@@ -4,6 +4,7 @@
 use maud::{Markup, html};
 use qrcodegen::{QrCode, QrCodeEcc};
 
+use crate::login::passkey;
 use crate::parts::face::{Face, Part};
 use crate::parts::layout::{Frame, Html, Notice, notice};
 
@@ -16,6 +17,8 @@ pub struct FactorsView {
     pub recovery_codes: Option<usize>,
     /// Another app may be added.
     pub can_add_totp: bool,
+    /// There is a second factor, which recovery codes can stand in for.
+    pub can_make_codes: bool,
 }
 
 /// What a credential is, to its person.
@@ -62,17 +65,8 @@ impl CredentialSort {
     }
 }
 
-fn list(
-    t: &Face,
-    view: &FactorsView,
-    sorts: &[CredentialSort],
-    id: &str,
-    hidden: &Markup,
-) -> Markup {
-    let shown = view
-        .credentials
-        .iter()
-        .filter(|one| sorts.contains(&one.sort));
+fn list(t: &Face, view: &FactorsView, sort: CredentialSort, id: &str, hidden: &Markup) -> Markup {
+    let shown = view.credentials.iter().filter(|one| one.sort == sort);
     html! {
         ul .plain aria-labelledby=(id) {
             @for one in shown {
@@ -130,17 +124,38 @@ fn rename(t: &Face, one: &CredentialView, name: &str, hidden: &Markup) -> Markup
     }
 }
 
+impl FactorsView {
+    fn has(&self, sort: CredentialSort) -> bool {
+        self.credentials.iter().any(|one| one.sort == sort)
+    }
+}
+
+/// All passkeys, whatever they count for, and the form that adds one. `options`: what a browser is
+/// asked for; none: they are not offered.
+pub(crate) fn passkeys(
+    t: &Face,
+    view: Option<&FactorsView>,
+    options: Option<&str>,
+    hidden: &Markup,
+) -> Markup {
+    let view = view.filter(|view| view.has(CredentialSort::Passkey));
+    html! {
+        @if view.is_some() || options.is_some() {
+            h2 #passkeys { (t.text("passkey-heading")) }
+            p .soft { (t.text("passkey-about")) }
+        }
+        @if let Some(view) = view { (list(t, view, CredentialSort::Passkey, "passkeys", hidden)) }
+        @if let Some(options) = options { (passkey::add_form(t, options, hidden)) }
+    }
+}
+
 /// The section. `hidden`: the field that every form carries.
 pub(crate) fn factors(t: &Face, view: &FactorsView, hidden: &Markup) -> Markup {
-    let own = [CredentialSort::App, CredentialSort::Passkey];
-    let browsers = [CredentialSort::Browser];
-    let has =
-        |sorts: &[CredentialSort]| view.credentials.iter().any(|one| sorts.contains(&one.sort));
     html! {
         h2 #factors { (t.text("factors-title")) }
-        @if has(&own) {
-            (list(t, view, &own, "factors", hidden))
-        } @else {
+        @if view.has(CredentialSort::App) {
+            (list(t, view, CredentialSort::App, "factors", hidden))
+        } @else if !view.has(CredentialSort::Passkey) {
             p .soft { (t.text("factors-none")) }
         }
         @if view.can_add_totp {
@@ -149,20 +164,22 @@ pub(crate) fn factors(t: &Face, view: &FactorsView, hidden: &Markup) -> Markup {
                 button type="submit" name="decision" value="totp-add" { (t.text("factors-add-button")) }
             }
         }
-        form method="post" action="account" {
-            (hidden)
-            p .small .soft {
-                @match view.recovery_codes {
-                    None => { (t.text("factors-codes-none")) }
-                    Some(left) => { (t.with("factors-codes-left", &[("count", (left as u64).into())])) }
+        @if view.can_make_codes {
+            form method="post" action="account" {
+                (hidden)
+                p .small .soft {
+                    @match view.recovery_codes {
+                        None => { (t.text("factors-codes-none")) }
+                        Some(left) => { (t.with("factors-codes-left", &[("count", (left as u64).into())])) }
+                    }
                 }
+                button type="submit" name="decision" value="recovery-codes" { (t.text("factors-codes-make")) }
             }
-            button type="submit" name="decision" value="recovery-codes" { (t.text("factors-codes-make")) }
         }
-        @if has(&browsers) {
+        @if view.has(CredentialSort::Browser) {
             h2 #browsers { (t.text("factors-browsers")) }
             p .soft { (t.text("factors-browsers-about")) }
-            (list(t, view, &browsers, "browsers", hidden))
+            (list(t, view, CredentialSort::Browser, "browsers", hidden))
         }
     }
 }
@@ -263,6 +280,7 @@ mod tests {
             &Face::default(),
             &FactorsView {
                 can_add_totp: true,
+                can_make_codes: true,
                 ..FactorsView::default()
             },
             &html! {},
@@ -289,6 +307,41 @@ mod tests {
         let codes = recovery_codes(&Face::default(), &["aaaa-bbbb".to_owned()], "account");
         assert!(codes.body.contains("<ul id=\"recovery-codes\">"));
         assert!(codes.body.contains("<li><code>aaaa-bbbb</code>"));
+    }
+
+    #[test]
+    fn passkeys_stand_under_their_heading_and_codes_are_made_where_they_stand_in_for_something() {
+        let one = |sort, id: &str| CredentialView {
+            sort,
+            kind: "passkey",
+            id: id.to_owned(),
+            label: id.to_owned(),
+            created_at: 0,
+            used_at: None,
+            expires_at: None,
+            note: None,
+            can_rename: true,
+        };
+        let t = Face::default();
+        let view = FactorsView {
+            credentials: vec![one(CredentialSort::Passkey, "the-key")],
+            can_make_codes: true,
+            ..FactorsView::default()
+        };
+        // Also where no more are offered.
+        for options in [Some("{}"), None] {
+            let part = passkeys(&t, Some(&view), options, &html! {}).0;
+            let heading = part.find("id=\"passkeys\"").expect("a heading");
+            assert!(heading < part.find("the-key").expect("a row"), "{part}");
+        }
+        let rest = factors(&t, &view, &html! {}).0;
+        assert!(!rest.contains("the-key"), "{rest}");
+        assert!(!rest.contains("Only your password"), "{rest}");
+        assert!(rest.contains("value=\"recovery-codes\""), "{rest}");
+        let bare = factors(&t, &FactorsView::default(), &html! {}).0;
+        assert!(!bare.contains("recovery"), "{bare}");
+        let none = passkeys(&t, Some(&FactorsView::default()), None, &html! {}).0;
+        assert!(none.is_empty(), "{none}");
     }
 
     #[test]

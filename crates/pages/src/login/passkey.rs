@@ -119,11 +119,9 @@ pub fn passkey_offer(t: &Face, page: &PasskeyOffer<'_>) -> Html {
     })
 }
 
-/// The part of the account page that adds one. `options`: what the browser is asked for.
-pub(crate) fn account_part(t: &Face, options: &str, hidden: &Markup) -> Markup {
+/// The form of the account page that adds one. `options`: what the browser is asked for.
+pub(crate) fn add_form(t: &Face, options: &str, hidden: &Markup) -> Markup {
     html! {
-        h2 #passkeys { (t.text("passkey-heading")) }
-        p .soft { (t.text("passkey-about")) }
         form method="post" action="account" {
             (hidden)
             label for="passkey-label" { (t.text("passkey-label")) }
