@@ -3,10 +3,12 @@
 
 use maud::{Markup, html};
 use qrcodegen::{QrCode, QrCodeEcc};
+use signet_oauth::params::encode_into;
 
 use crate::login::passkey;
 use crate::parts::face::{Face, Part};
 use crate::parts::layout::{Frame, Html, Notice, notice};
+use crate::parts::script::CODES;
 
 /// What a person sees of their factors.
 #[derive(Debug, Clone, Default)]
@@ -206,12 +208,6 @@ pub struct TotpAddPage<'a> {
 /// The secret, as text and as a picture, and the field for the first code.
 pub fn totp_add(t: &Face, page: &TotpAddPage<'_>) -> Html {
     let problem = matches!(page.notice, Some(Notice::Error(_))).then_some("problem");
-    let grouped: Vec<String> = page
-        .secret
-        .as_bytes()
-        .chunks(4)
-        .map(|group| String::from_utf8_lossy(group).into_owned())
-        .collect();
     Frame::new(t, t.text("factors-add-title")).render(html! {
         h1 { (t.text("factors-add-title")) }
         @if page.required {
@@ -220,8 +216,7 @@ pub fn totp_add(t: &Face, page: &TotpAddPage<'_>) -> Html {
         p .soft { (t.text("factors-add-about")) }
         (notice(t, page.notice.as_ref()))
         (qr(t, page.uri))
-        p .small .soft { (t.with("factors-add-secret", &[("secret", (&grouped.join(" ")).into())])) }
-        p .small { (t.html("factors-add-copy", &[("secret", Part::Html(html! { code #totp-secret { (page.secret) } }))])) }
+        p .small { (t.html("factors-add-secret", &[("secret", Part::Html(html! { code #totp-secret { (page.secret) } }))])) }
         p .small { a .alone href=(page.uri) { (t.text("factors-add-open")) } }
         form method="post" action=(page.action) {
             input type="hidden" name="interaction" value=(page.interaction);
@@ -262,12 +257,40 @@ fn qr(t: &Face, text: &str) -> Markup {
 
 /// New recovery codes: shown here and never again. `back`: where the page leads.
 pub fn recovery_codes(t: &Face, codes: &[String], back: &str) -> Html {
-    Frame::own(t, t.text("factors-codes-title")).render(html! {
+    Frame {
+        files: vec![&CODES],
+        ..Frame::own(t, t.text("factors-codes-title"))
+    }
+    .render(html! {
         h1 { (t.text("factors-codes-title")) }
         p .soft { (t.text("factors-codes-about")) }
         ul #recovery-codes { @for code in codes { li { code { (code) } } } }
-        p { a .alone href=(back) { (t.text("factors-codes-kept")) } }
+        div .tools {
+            // What needs a script is shown by it.
+            button #codes-copy .narrow type="button" hidden { (t.text("factors-codes-copy")) }
+            button #codes-print .narrow type="button" hidden { (t.text("factors-codes-print")) }
+            a #codes-download .alone download="recovery-codes.txt" href=(as_file(t, codes)) { (t.text("factors-codes-download")) }
+        }
+        p #codes-said .small .said role="status" data-copied=(t.text("factors-codes-copied")) {}
+        form .tools method="get" action=(back) {
+            button .main type="submit" { (t.text("factors-codes-kept")) }
+        }
     })
+}
+
+/// The codes as a file that is saved without asking the server again, which does not know them any
+/// more.
+fn as_file(t: &Face, codes: &[String]) -> String {
+    let title = t.text("factors-codes-title");
+    let text = format!(
+        "{title}: {}\r\n\r\n{}\r\n",
+        t.brand.name(),
+        codes.join("\r\n")
+    );
+    let mut url = String::new();
+    encode_into(&text, &mut url);
+    // A plus is no space in such a URL.
+    format!("data:text/plain;charset=utf-8,{}", url.replace('+', "%20"))
 }
 
 #[cfg(test)]
@@ -304,9 +327,29 @@ mod tests {
         assert!(add.body.contains("name=\"totp\""));
         assert!(add.body.contains("id=\"totp-qr\""));
         assert!(!add.body.contains("style="));
+        assert_eq!(add.body.matches(">GEZDGNBVGY3TQOJQ<").count(), 1);
+        assert_eq!(add.body.matches("GEZD GNBV").count(), 0);
         let codes = recovery_codes(&Face::default(), &["aaaa-bbbb".to_owned()], "account");
         assert!(codes.body.contains("<ul id=\"recovery-codes\">"));
         assert!(codes.body.contains("<li><code>aaaa-bbbb</code>"));
+    }
+
+    #[test]
+    fn recovery_codes_are_copied_printed_and_saved_and_the_end_is_a_button() {
+        let codes = ["aaaa-bbbb".to_owned(), "cc+c&\"dd".to_owned()];
+        let html = recovery_codes(&Face::default(), &codes, "account");
+        for id in ["codes-copy", "codes-print"] {
+            let button = &html.body[html.body.find(&format!("id=\"{id}\"")).expect(id)..];
+            let button = &button[..button.find('>').expect("its end")];
+            assert!(button.contains("hidden"), "a script shows it: {button}");
+        }
+        // The link needs no script, and leaves nothing of a code as it is in an attribute.
+        let href = &html.body[html.body.find("href=\"data:").expect("a file") + 6..];
+        let href = &href[..href.find('"').expect("its end")];
+        assert!(href.contains("aaaa-bbbb%0D%0Acc%2Bc%26%22dd"), "{href}");
+        assert!(html.headers()[0].1.contains("script-src 'self'"));
+        let end = "<form class=\"tools\" method=\"get\" action=\"account\">";
+        assert!(html.body.contains(end), "{}", html.body);
     }
 
     #[test]

@@ -43,6 +43,10 @@ pub(crate) static PASSWORD: LazyLock<Script> =
 pub(crate) static AFTER_LOGOUT: LazyLock<Script> =
     LazyLock::new(|| Script::new("logout", include_str!("logout.js")));
 
+/// Copies and prints recovery codes.
+pub(crate) static CODES: LazyLock<Script> =
+    LazyLock::new(|| Script::new("codes", include_str!("codes.js")));
+
 /// Days and times in the browser's zone.
 pub(crate) static MOMENT: LazyLock<Script> =
     LazyLock::new(|| Script::new("moment", include_str!("moment.js")));
@@ -57,6 +61,7 @@ pub fn script(path: &str) -> Option<&'static Script> {
         &*PASSKEY,
         &*PASSWORD,
         &*AFTER_LOGOUT,
+        &*CODES,
         &*MOMENT,
         &*CHECK_SESSION,
     ];
