@@ -31,7 +31,7 @@ use signet_request::interaction::{Goal, Interaction, Page};
 use signet_request::security_mail::{self, SecurityEvent};
 
 /// Where it is, below the issuer.
-const PATH: &str = "/account/recover";
+pub const PATH: &str = "/account/recover";
 /// How long a link works, in seconds.
 const LIFETIME: u64 = 30 * 60;
 
@@ -116,6 +116,11 @@ fn back(browser: &BrowserRequest, interaction: &Interaction) -> Option<String> {
         ..interaction.clone()
     };
     interaction.leads_on().then(|| browser.seal(&waiting))
+}
+
+/// The page that asks for the name, again.
+pub fn again(browser: BrowserRequest, interaction: &Interaction) -> Response {
+    ask(browser, StatusCode::OK, "", None, Some(interaction))
 }
 
 fn ask(

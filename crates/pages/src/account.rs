@@ -472,6 +472,7 @@ pub fn reset(
     Frame {
         password: true,
         files: vec![&PASSWORD],
+        menu: Menu::Link("account/recover", token),
         ..Frame::own(t, t.text("account-reset-title"))
     }
     .render(html! {

@@ -10,6 +10,7 @@ use crate::access::Entrance;
 use crate::cookie::{self, Browser, Cookie, KnownBrowser};
 use crate::http::{Context, Response, context::path_of, response};
 use crate::interaction::Interaction;
+use crate::shown_error::ShownError;
 use signet_audit::Action;
 use signet_directory::User;
 use signet_directory::session::{self, Found, Login};
@@ -403,6 +404,12 @@ impl BrowserRequest {
         self.finish(response)
     }
 
+    /// The error page that this was sealed into, again. None: nobody was shown such a page.
+    pub fn error_again(&self, sealed: &str) -> Option<Html> {
+        let shown = ShownError::open(sealed, &self.context.realm.keyring())?;
+        Some(shown_error(&self.context, &self.face(), &shown))
+    }
+
     /// The form's state is not this browser's or has expired.
     pub fn start_again(self) -> Response {
         // A browser that keeps cookies sends the one that came with the page of the form. Of one
@@ -485,11 +492,16 @@ fn error_in(context: &mut Context, face: &Face, error: &OAuthError) -> Response 
     } else {
         error.description
     };
-    let html = signet_pages::error(
-        face,
-        error.code.as_str(),
-        description,
-        context.request_id.as_str(),
-    );
-    html.respond(status)
+    let shown = ShownError {
+        code: error.code.as_str().to_owned(),
+        description: description.to_owned(),
+        request_id: context.request_id.as_str().to_owned(),
+    };
+    shown_error(context, face, &shown).respond(status)
+}
+
+fn shown_error(context: &Context, face: &Face, error: &ShownError) -> Html {
+    let sealed = error.seal(&context.realm.keyring());
+    let (code, description) = (&error.code, &error.description);
+    signet_pages::error(face, code, description, &error.request_id, &sealed)
 }

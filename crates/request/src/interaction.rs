@@ -109,6 +109,8 @@ pub enum Goal {
     Logout {
         /// Checked.
         then: Option<String>,
+        /// Who asks for it.
+        client_id: Option<String>,
     },
     /// A new password.
     Recover,
@@ -270,7 +272,11 @@ enum WireGoal {
     Authorize,
     Device(Option<String>),
     Account,
-    Logout { then: Option<String> },
+    Logout {
+        then: Option<String>,
+        #[serde(default)]
+        client_id: Option<String>,
+    },
     Recover,
     SignUp,
 }
@@ -373,7 +379,10 @@ impl Interaction {
             Goal::Authorize(request) => (WireGoal::Authorize, request.to_bytes()),
             Goal::Device(user_code) => (WireGoal::Device(user_code.clone()), Vec::new()),
             Goal::Account => (WireGoal::Account, Vec::new()),
-            Goal::Logout { then } => (WireGoal::Logout { then: then.clone() }, Vec::new()),
+            Goal::Logout { then, client_id } => {
+                let (then, client_id) = (then.clone(), client_id.clone());
+                (WireGoal::Logout { then, client_id }, Vec::new())
+            }
             Goal::Recover => (WireGoal::Recover, Vec::new()),
             Goal::SignUp => (WireGoal::SignUp, Vec::new()),
         };
@@ -414,7 +423,7 @@ impl Interaction {
             }
             WireGoal::Device(user_code) => Goal::Device(user_code),
             WireGoal::Account => Goal::Account,
-            WireGoal::Logout { then } => Goal::Logout { then },
+            WireGoal::Logout { then, client_id } => Goal::Logout { then, client_id },
             WireGoal::Recover => Goal::Recover,
             WireGoal::SignUp => Goal::SignUp,
         };

@@ -39,7 +39,7 @@ pub use lead::Lead;
 pub use login_page::show;
 pub use method::Method;
 pub use next::{ACTION, Journey, Next, Proof};
-pub use run::{Outcome, arrive, ask_further, submit, unasked};
+pub use run::{Outcome, again, arrive, ask_further, submit, unasked};
 pub use step_up::{StepUp, step_up, unreachable};
 pub(crate) use terms::accepted_terms;
 pub use who::wants_second_factor;

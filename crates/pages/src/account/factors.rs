@@ -7,7 +7,7 @@ use signet_oauth::params::encode_into;
 
 use crate::login::passkey;
 use crate::parts::face::{Face, Part};
-use crate::parts::layout::{Frame, Html, Notice, notice};
+use crate::parts::layout::{Frame, Html, Menu, Notice, notice};
 use crate::parts::script::CODES;
 
 /// What a person sees of their factors.
@@ -208,7 +208,15 @@ pub struct TotpAddPage<'a> {
 /// The secret, as text and as a picture, and the field for the first code.
 pub fn totp_add(t: &Face, page: &TotpAddPage<'_>) -> Html {
     let problem = matches!(page.notice, Some(Notice::Error(_))).then_some("problem");
-    Frame::new(t, t.text("factors-add-title")).render(html! {
+    Frame {
+        // Behind the account page a change of the language would lead back to it.
+        menu: match page.required {
+            true => Menu::Interaction(page.interaction),
+            false => Menu::None,
+        },
+        ..Frame::new(t, t.text("factors-add-title"))
+    }
+    .render(html! {
         h1 { (t.text("factors-add-title")) }
         @if page.required {
             p .notice role="status" { (t.text("factors-add-required")) }

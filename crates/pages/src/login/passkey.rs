@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use crate::parts::button::MethodButton;
 use crate::parts::face::{Face, strong};
-use crate::parts::layout::{Frame, Html, Notice, notice};
+use crate::parts::layout::{Frame, Html, Menu, Notice, notice};
 use crate::parts::script::PASSKEY;
 
 /// What a passkey button asks the browser for: JSON of WebAuthn section 5.1.
@@ -66,6 +66,7 @@ pub fn passkey_step(t: &Face, page: &PasskeyStep<'_>) -> Html {
     };
     Frame {
         files: vec![&PASSKEY],
+        menu: Menu::Interaction(page.interaction),
         ..Frame::new(t, t.text("passkey-step-title"))
     }
     .render(html! {

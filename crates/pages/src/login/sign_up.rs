@@ -91,8 +91,8 @@ pub fn sign_up_sent(t: &Face, minutes: u64, login: Option<&str>) -> Html {
 /// What the page behind a link shows: of a new account, or of an invitation to one.
 #[derive(Debug, Default, Clone)]
 pub struct NewAccountPage<'a> {
-    /// Where the form goes.
-    pub action: &'a str,
+    /// Where the form goes, and the link led.
+    pub action: &'static str,
     /// The link's value.
     pub token: &'a str,
     /// What the person logs in with.
@@ -118,6 +118,7 @@ pub fn new_account(t: &Face, page: &NewAccountPage<'_>) -> Html {
     Frame {
         password: true,
         files: vec![&PASSWORD],
+        menu: Menu::Link(page.action, page.token),
         ..Frame::own(t, t.text("sign-up-title"))
     }
     .render(html! {

@@ -43,6 +43,10 @@ pub(crate) static PASSWORD: LazyLock<Script> =
 pub(crate) static AFTER_LOGOUT: LazyLock<Script> =
     LazyLock::new(|| Script::new("logout", include_str!("logout.js")));
 
+/// Sends the language that was chosen.
+pub(crate) static LANGUAGE: LazyLock<Script> =
+    LazyLock::new(|| Script::new("language", include_str!("language.js")));
+
 /// Copies and prints recovery codes.
 pub(crate) static CODES: LazyLock<Script> =
     LazyLock::new(|| Script::new("codes", include_str!("codes.js")));
@@ -62,6 +66,7 @@ pub fn script(path: &str) -> Option<&'static Script> {
         &*PASSWORD,
         &*AFTER_LOGOUT,
         &*CODES,
+        &*LANGUAGE,
         &*MOMENT,
         &*CHECK_SESSION,
     ];

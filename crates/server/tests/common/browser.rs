@@ -76,7 +76,13 @@ impl<'s> Browser<'s> {
             .collect();
         all.extend(fields);
         all.push(("decision", decision));
-        let target = resolve(&page.url, &action);
+        // Targets are below the realm's path, and addresses in a page are not.
+        let base = self.server.base();
+        let path = base
+            .split_once("://")
+            .and_then(|(_, rest)| rest.find('/').map(|at| &rest[at..]));
+        let below = path.and_then(|path| action.strip_prefix(path));
+        let target = resolve(&page.url, below.unwrap_or(&action));
         self.post(&target, &all)
     }
 
