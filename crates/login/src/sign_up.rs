@@ -285,6 +285,7 @@ fn form_page(
             action: "sign-up",
             token,
             login: &link.email,
+            invited: None,
             name: Some(name),
             shortest: browser.context.realm.people.passwords.shortest(false),
             terms: settings.terms.as_ref().map(|terms| &*terms.url),

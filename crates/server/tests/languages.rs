@@ -179,7 +179,7 @@ fn the_pages_behind_mailed_links_stay() {
         ..signet_directory::NewUser::default()
     };
     let carol = block_on(users.create(carol, server.realm.now())).unwrap();
-    block_on(invitation::invite(&server.realm, &carol.id)).unwrap();
+    block_on(invitation::invite(&server.realm, &carol.id, "operator")).unwrap();
     links.push(link(&mut mail, "/invitation"));
     for link in links {
         let mut browser = Browser::new(&server);

@@ -67,7 +67,7 @@ fn ask(browser: &mut Browser<'_>, email: &str) -> Page {
 /// Opens the link, and fills the form behind it in.
 #[track_caller]
 fn accept(browser: &mut Browser<'_>, link: &str, more: &[(&str, &str)]) -> Page {
-    let page = browser.get(link).expect("Create the account");
+    let page = browser.get(link).expect("name=\"new_password\"");
     let mut fields = vec![("new_password", NEW)];
     fields.retain(|(name, _)| more.iter().all(|(other, _)| other != name));
     fields.extend(more);
@@ -500,6 +500,48 @@ fn an_invited_person_sets_the_password_once_and_logs_in() {
     // Who has a password is not invited.
     let (status, problem) = invite(&server, &id);
     assert_eq!((status, &problem["code"]), (409, &json!("has_password")));
+}
+
+#[test]
+fn an_invitation_says_to_what_and_by_which_person() {
+    let mut mail = Mail::new();
+    let server = server(&mail);
+    server.configure(|_, declared| signet_oauth::command_line::add(declared).unwrap());
+    let (users, now) = (&server.realm.people.users, server.realm.now());
+    let root = crate::common::people::add_user(&server, "root");
+    let administrator = users.change(&root.id, now, |draft| {
+        draft.user.admin = true;
+        draft.user.profile.name = Some("Ada <Root>".into());
+    });
+    block_on(administrator).unwrap();
+    let id = made(&server, "carol");
+    let shown = |mail: &mut Mail, by: Option<&str>| {
+        let text = mail.fresh().pop().unwrap();
+        assert!(
+            text.contains("Subject: You were invited to Signet"),
+            "{text}"
+        );
+        assert_eq!(text.contains("invited you to Signet"), by.is_some());
+        let start = text.find("/invitation?token=").unwrap();
+        let link = text[start..].split_whitespace().next().unwrap();
+        let page = Browser::new(&server).get(link);
+        let page = page.expect("<h1>You were invited to Signet</h1>");
+        let page = page.expect("Choose your password. You log in with");
+        assert_eq!(page.text().contains("invited you."), by.is_some());
+        if let Some(by) = by {
+            page.expect(by);
+        }
+    };
+    // A client has no name that a person knows.
+    invite(&server, &id);
+    shown(&mut mail, None);
+    let token = Call::post("/password-login")
+        .json(&json!({ "username": "root", "password": PASSWORD }))
+        .send(&server)
+        .member("access_token");
+    let path = format!("{USERS}/{id}/invitation");
+    Call::post(&path).bearer(&token).send(&server).expect(200);
+    shown(&mut mail, Some("<bdi>Ada &lt;Root&gt;</bdi>"));
 }
 
 #[test]
