@@ -227,7 +227,10 @@ pub async fn submit(mut context: Context) -> Response {
         Err(error) => return browser.unavailable(&error),
     };
     match accept(&browser, &found, &form).await {
-        Ok(()) => waiting_login::after(browser, None, Done::SignedUp).await,
+        Ok(()) => {
+            let name = Some(&*found.1.username);
+            waiting_login::after(browser, None, name, Done::SignedUp).await
+        }
         Err(Failure::Expired(_)) => ended(browser),
         Err(failure) => refused(browser, failure, |browser, notice| {
             form_page(browser, token, &found, Some(notice))

@@ -311,7 +311,9 @@ async fn reset(browser: BrowserRequest, token: &str, form: &Params) -> Response 
         Ok(()) => {
             let told = SecurityEvent::Recovered;
             security_mail::send(&browser, &user.1, told).await;
-            waiting_login::after(browser, user.0.begun.as_ref(), Done::Recovered).await
+            let (link, user) = &user;
+            let name = Some(&*user.username);
+            waiting_login::after(browser, link.begun.as_ref(), name, Done::Recovered).await
         }
         Err(failure) => refused(browser, failure, |browser, notice| {
             let (face, shortest) = (browser.face(), shortest(browser, &user.1));

@@ -301,7 +301,10 @@ async fn accept(browser: BrowserRequest, token: &str, form: &Params) -> Response
         Err(error) => return browser.unavailable(&error),
     };
     match try_accept(&browser, &link, form).await {
-        Ok(()) => waiting_login::after(browser, link.begun.as_ref(), Done::SignedUp).await,
+        Ok(()) => {
+            let name = Some(&*link.email);
+            waiting_login::after(browser, link.begun.as_ref(), name, Done::SignedUp).await
+        }
         Err(Failure::Expired(_)) => ended(browser),
         Err(failure) => refused(browser, failure, |browser, notice| {
             let name = form.get("name").unwrap_or("");

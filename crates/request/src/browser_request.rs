@@ -1,6 +1,8 @@
 //! One request of a person's browser: who is there, and the cookies that the answer sets.
 
 use http::{HeaderValue, Method, StatusCode, header};
+use signet_crypto::seal::Purpose;
+use signet_encoding::base64url;
 use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::params::Params;
 use signet_revocation::RevocationQuery;
@@ -22,6 +24,9 @@ use std::sync::OnceLock;
 
 /// How many tags of `ui_locales` are looked at: what `/authorize` takes.
 const MAX_UI_LOCALES: usize = 16;
+
+/// Longest sealed name that is opened, in characters.
+const MAX_SEALED_NAME: usize = 1024;
 
 /// Somebody who is logged in: session and user are both in force.
 #[derive(Clone, Debug)]
@@ -353,6 +358,27 @@ impl BrowserRequest {
         Some(opened)
     }
 
+    /// A name, sealed for this browser: across a redirect it fills the login page in, and no
+    /// address says who somebody is. None: it could not be sealed, and is typed.
+    pub fn seal_name(&self, name: &str) -> Option<String> {
+        let keyring = self.context.realm.keyring();
+        let binding = name_binding(&self.cookie.id);
+        let sealed = keyring.seal_with(Purpose::Interaction, &binding, name.as_bytes());
+        Some(base64url::encode(&sealed.ok()?))
+    }
+
+    /// What [`BrowserRequest::seal_name`] made.
+    pub fn open_name(&self, text: &str) -> Option<String> {
+        if self.cookie.new || text.len() > MAX_SEALED_NAME {
+            return None;
+        }
+        let sealed = base64url::decode(text.as_bytes()).ok()?;
+        let keyring = self.context.realm.keyring();
+        let binding = name_binding(&self.cookie.id);
+        let name = keyring.open_with(Purpose::Interaction, &binding, &sealed);
+        String::from_utf8(name.ok()?).ok()
+    }
+
     /// What interactions are bound to.
     pub fn browser_id(&self) -> &[u8; 16] {
         &self.cookie.id
@@ -425,6 +451,10 @@ impl BrowserRequest {
     pub fn unavailable(self, error: &StoreError) -> Response {
         self.error(&unavailable(error))
     }
+}
+
+fn name_binding(browser: &[u8; 16]) -> Vec<u8> {
+    [b"name".as_slice(), browser].concat()
 }
 
 /// What is recorded where the store fails.

@@ -102,6 +102,13 @@ fn in_the_same_browser_the_login_goes_on_to_the_application() {
         "{}",
         login.url
     );
+    // The name is filled in, and the address does not say it.
+    assert!(
+        login
+            .text()
+            .contains("name=\"username\" type=\"text\" value=\"alice\"")
+    );
+    assert!(!login.url.contains("alice"), "{}", login.url);
     // The application's login page: it can be cancelled, and the old password does not do.
     assert!(login.offers("cancel"));
     let refused = browser

@@ -74,6 +74,22 @@ fn accept(browser: &mut Browser<'_>, link: &str, more: &[(&str, &str)]) -> Page 
     browser.press(&page, "allow", &fields)
 }
 
+/// The login page has the name, and its cursor is in the field of the password.
+#[track_caller]
+fn has_name_and_wants_password(login: &Page, name: &str) {
+    let text = login.text();
+    let field = |id: &str| {
+        let (_, rest) = text.split_once(&format!("<input id=\"{id}\"")).unwrap();
+        rest.split('>').next().unwrap()
+    };
+    assert!(
+        field("username").contains(&format!("value=\"{name}\"")),
+        "{text}"
+    );
+    assert!(!field("username").contains("autofocus"), "{text}");
+    assert!(field("password").contains("autofocus"), "{text}");
+}
+
 fn operator(server: &Server) -> impl Fn(Method, &str, Option<Value>) -> (u16, Value) {
     let token = Call::post("/token")
         .basic("operator", SECRET)
@@ -140,6 +156,7 @@ fn an_account_is_made_by_the_link_that_shows_that_mail_arrives() {
     assert!(account(&server, BOB).is_none());
     let login = accept(&mut browser, &link, &[("name", "Bob Builder")]);
     let login = login.expect("The account is ready");
+    has_name_and_wants_password(&login, BOB);
     browser.log_in(&login, BOB, NEW).expect("Your account");
     let made = account(&server, BOB).unwrap();
     assert!(made["username"].as_str().unwrap().starts_with("bob-"));
@@ -481,6 +498,11 @@ fn an_invited_person_sets_the_password_once_and_logs_in() {
     accept(&mut browser, &link, &[]).expect("To go on, accept the terms");
     let login = accept(&mut browser, &link, &[("terms", "accepted")]);
     let login = login.expect("The account is ready");
+    has_name_and_wants_password(&login, "carol");
+    // The address says nothing of them, and fills nothing in in another browser.
+    assert!(!login.url.contains("carol"), "{}", login.url);
+    let other = Browser::new(&server).get(&login.url);
+    assert!(!other.text().contains("value=\"carol\""));
     browser.log_in(&login, "carol", NEW).expect("Your account");
     let user = account(&server, "carol@example.test").unwrap();
     assert!(user.get("invitation").is_none());

@@ -41,9 +41,15 @@ pub async fn show(context: Context) -> Response {
         Err(response) => return response,
     };
     match waiting_login::said(browser.context.query()) {
-        Some(text) if browser.present().is_none() => {
+        Some((text, name)) if browser.present().is_none() => {
             let interaction = browser.interaction(Goal::Account);
-            journey::show(browser, interaction, Some(Notice::Done(text)))
+            let name = name.and_then(|name| browser.open_name(name));
+            journey::show_for(
+                browser,
+                interaction,
+                name.as_deref(),
+                Some(Notice::Done(text)),
+            )
         }
         Some(_) | None => overview(browser, None).await,
     }

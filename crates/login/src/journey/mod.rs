@@ -36,7 +36,7 @@ pub use after_login::{DECLINED_FOR, OFFERS};
 pub use attempt::{State, verify, verify_of};
 pub(crate) use last_way::is_last_way;
 pub use lead::Lead;
-pub use login_page::show;
+pub use login_page::{show, show_for};
 pub use method::Method;
 pub use next::{ACTION, Journey, Next, Proof};
 pub use run::{Outcome, again, arrive, ask_further, submit, unasked};
