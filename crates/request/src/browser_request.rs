@@ -11,7 +11,7 @@ use signet_store::StoreError;
 use crate::access::Entrance;
 use crate::cookie::{self, Browser, Cookie, KnownBrowser};
 use crate::http::{Context, Response, context::path_of, response};
-use crate::interaction::Interaction;
+use crate::interaction::{Goal, Interaction, seal_resume};
 use crate::shown_error::ShownError;
 use signet_audit::Action;
 use signet_directory::User;
@@ -24,6 +24,9 @@ use std::sync::OnceLock;
 
 /// How many tags of `ui_locales` are looked at: what `/authorize` takes.
 const MAX_UI_LOCALES: usize = 16;
+
+/// The page of a forgotten password.
+const RECOVER: &str = "/account/recover";
 
 /// Longest sealed name that is opened, in characters.
 const MAX_SEALED_NAME: usize = 1024;
@@ -61,6 +64,8 @@ pub struct BrowserRequest {
     asked: OnceLock<Language>,
     /// Chosen by this request itself.
     chosen: Option<Language>,
+    /// See [`Face::again`].
+    again: OnceLock<String>,
     /// The next login came by an identity provider.
     pub arrived: Option<Arrived>,
 }
@@ -77,6 +82,7 @@ impl BrowserRequest {
             cookies: Vec::new(),
             asked: OnceLock::new(),
             chosen: None,
+            again: OnceLock::new(),
             arrived: None,
             context,
         };
@@ -313,7 +319,10 @@ impl BrowserRequest {
 
     /// How the pages of the answer look and speak: their `t`.
     pub fn face(&self) -> Face {
-        face_in(&self.context, self.language())
+        Face {
+            again: self.again.get().cloned(),
+            ..face_in(&self.context, self.language())
+        }
     }
 
     /// Seals an interaction for this browser.
@@ -323,7 +332,7 @@ impl BrowserRequest {
     }
 
     /// A new interaction's lifetime and beginning.
-    pub fn interaction(&self, goal: crate::interaction::Goal) -> Interaction {
+    pub fn interaction(&self, goal: Goal) -> Interaction {
         let settings = &self.context.snapshot.settings;
         Interaction::new(goal, settings.interaction_lifetime, self.context.now())
     }
@@ -342,7 +351,36 @@ impl BrowserRequest {
         if let Some(language) = opened.language.as_deref().and_then(Language::of_tag) {
             let _ = self.asked.set(language);
         }
+        if let Some(again) = self.again_at(&opened) {
+            let _ = self.again.set(again);
+        }
         Some(opened)
+    }
+
+    /// Where the answer to a form of this interaction can be loaded again. The address says what
+    /// the client's own request said, sealed, or what another page's address says anyway; nothing
+    /// that was shown or typed is in it.
+    fn again_at(&self, interaction: &Interaction) -> Option<String> {
+        if self.context.method != Method::POST {
+            return None;
+        }
+        let path = match &interaction.goal {
+            Goal::Authorize(request) => {
+                let keyring = self.context.realm.keyring();
+                let sealed = seal_resume(request, &keyring, interaction.ends_at)?;
+                format!("/interaction?request={sealed}")
+            }
+            Goal::Device(Some(code)) => format!("/device?user_code={code}"),
+            Goal::Device(None) => "/device".to_owned(),
+            Goal::Account if self.context.uri.path().ends_with(RECOVER) => RECOVER.to_owned(),
+            Goal::Account => "/account".to_owned(),
+            Goal::Recover => RECOVER.to_owned(),
+            Goal::SignUp => "/sign-up".to_owned(),
+            // The end of a session is asked for once.
+            Goal::Logout { .. } => return None,
+        };
+        let base = path_of(&self.context.snapshot.settings.issuer);
+        Some(format!("{base}{path}"))
     }
 
     /// As [`BrowserRequest::open`], of a text that was kept elsewhere than in a form.

@@ -8,7 +8,7 @@ use signet_http::{Response, response};
 use signet_texts::LANGUAGES;
 
 use crate::parts::face::Face;
-use crate::parts::script::{LANGUAGE, Script};
+use crate::parts::script::{AGAIN, LANGUAGE, Script};
 use crate::parts::style::csp_hash;
 
 /// A finished page: its text and the policy that allows exactly what is in it.
@@ -19,8 +19,8 @@ pub struct Html {
     style_hash: String,
     /// Whether the one script of `form_post` is in it.
     script: Option<&'static str>,
-    /// Scripts that are files of their own.
-    files: Vec<&'static Script>,
+    /// Whether it has scripts that are files of their own.
+    has_files: bool,
     /// Origins of what is in its frames.
     frames: Vec<String>,
     forms: Forms,
@@ -51,7 +51,7 @@ impl Html {
             policy.push_str(&csp_hash(script.as_bytes()));
             policy.push('\'');
         }
-        if !self.files.is_empty() {
+        if self.has_files {
             // Nothing else of this server is a script, and `integrity` holds each file to its text.
             policy.push_str("; script-src 'self'");
         }
@@ -211,6 +211,8 @@ impl<'a> Frame<'a> {
         if self.menu != Menu::None {
             self.files.push(&LANGUAGE);
         }
+        // A page with a script in it is left at once.
+        let again = t.again.as_ref().filter(|_| self.script.is_none());
         let page = html! {
             (DOCTYPE)
             html lang=(t.language.tag()) dir=(t.language.dir()) {
@@ -221,6 +223,9 @@ impl<'a> Frame<'a> {
                     meta name="robots" content="noindex, nofollow";
                     title { (self.title) }
                     style { (PreEscaped(t.brand.style.as_str())) }
+                    @if let Some(again) = again {
+                        script src={ (t.base) "/" (AGAIN.path) } integrity={ "sha256-" (AGAIN.hash) } data-again=(again) defer {}
+                    }
                     @for file in &self.files {
                         script src={ (t.base) "/" (file.path) } integrity={ "sha256-" (file.hash) } defer {}
                     }
@@ -251,7 +256,7 @@ impl<'a> Frame<'a> {
             body: page.into_string(),
             style_hash: t.brand.style_hash.clone(),
             script: self.script,
-            files: self.files,
+            has_files: again.is_some() || !self.files.is_empty(),
             frames: self.frames,
             forms: self.forms,
         }
@@ -304,6 +309,18 @@ mod tests {
         }
         let none = Frame::own(&Face::default(), "Test").render(html! {});
         assert!(!none.body.contains("<script"), "{}", none.body);
+    }
+
+    #[test]
+    fn a_page_that_answers_a_form_says_where_it_can_be_loaded_again() {
+        let face = Face {
+            again: Some("/interaction?request=\"x".to_owned()),
+            ..Face::default()
+        };
+        let html = Frame::own(&face, "Test").render(html! {});
+        let said = "data-again=\"/interaction?request=&quot;x\"";
+        assert!(html.body.contains(said), "{}", html.body);
+        assert!(html.headers()[0].1.contains("; script-src 'self'"));
     }
 
     #[test]

@@ -43,6 +43,10 @@ pub(crate) static PASSWORD: LazyLock<Script> =
 pub(crate) static AFTER_LOGOUT: LazyLock<Script> =
     LazyLock::new(|| Script::new("logout", include_str!("logout.js")));
 
+/// Gives a page that answers a form an address that can be loaded again.
+pub(crate) static AGAIN: LazyLock<Script> =
+    LazyLock::new(|| Script::new("again", include_str!("again.js")));
+
 /// Sends the language that was chosen.
 pub(crate) static LANGUAGE: LazyLock<Script> =
     LazyLock::new(|| Script::new("language", include_str!("language.js")));
@@ -62,6 +66,7 @@ pub(crate) static CHECK_SESSION: LazyLock<Script> =
 /// The script of a path `assets/...`.
 pub fn script(path: &str) -> Option<&'static Script> {
     let all = [
+        &*AGAIN,
         &*PASSKEY,
         &*PASSWORD,
         &*AFTER_LOGOUT,

@@ -218,6 +218,14 @@ impl Page {
         unescape(&text[start..end])
     }
 
+    /// Where an answer to a form says that it can be loaded again; empty: it says nothing.
+    pub fn again(&self) -> String {
+        let text = self.text();
+        let said = text.split_once("data-again=\"");
+        let address = said.and_then(|(_, rest)| rest.split('"').next());
+        unescape(address.unwrap_or_default())
+    }
+
     /// Action and filled-in fields of the form with this button.
     #[track_caller]
     fn form(&self, decision: &str) -> (String, Vec<(String, String)>) {
