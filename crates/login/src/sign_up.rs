@@ -316,9 +316,7 @@ async fn accept(browser: BrowserRequest, token: &str, form: &Params) -> Response
 async fn try_accept(browser: &BrowserRequest, link: &Link, form: &Params) -> Result<(), Failure> {
     let realm = &browser.context.realm;
     let name = form.get("name").unwrap_or("").trim();
-    // Administrators read it. The joiners stand within names of several alphabets.
-    let is_seen = |c| is_seen(c) || matches!(c, '\u{200c}' | '\u{200d}');
-    if !name.chars().all(is_seen) {
+    if !can_be_a_name(name) {
         return Err(Failure::Invalid("sign-up-name-wrong"));
     }
     let profile = Profile {
@@ -353,6 +351,12 @@ async fn try_accept(browser: &BrowserRequest, link: &Link, form: &Params) -> Res
         Err(UserError::Profile) => Err(Failure::Invalid("sign-up-name-wrong")),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Administrators read it. The joiners stand within names of several alphabets.
+pub(crate) fn can_be_a_name(text: &str) -> bool {
+    let is_seen = |c| is_seen(c) || matches!(c, '\u{200c}' | '\u{200d}');
+    text.chars().all(is_seen)
 }
 
 fn code(error: &UserError) -> &'static str {

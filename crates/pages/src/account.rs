@@ -3,11 +3,13 @@
 pub(crate) mod agents;
 pub(crate) mod deletion;
 pub(crate) mod factors;
+pub(crate) mod profile;
 
 use maud::{Markup, html};
 
 use crate::account::agents::{AgentsView, agents};
 use crate::account::factors::{FactorsView, factors, passkeys};
+use crate::account::profile::{AttributeView, ProfileView, attributes, profile};
 use crate::login::providers::{ProviderLinks, account_links};
 use crate::parts::face::{Face, Part, plain, strong};
 use crate::parts::layout::{Forms, Frame, Html, Menu, Notice, notice};
@@ -41,6 +43,8 @@ pub struct AccountView<'a> {
     pub agents: Option<&'a AgentsView>,
     /// What a browser is asked for that adds a passkey; none: they are not offered.
     pub passkey: Option<&'a str>,
+    /// Who the person is.
+    pub profile: ProfileView<'a>,
     /// What the realm keeps of the person, as far as they may see it.
     pub attributes: &'a [AttributeView],
     /// What they log in with beside the password.
@@ -49,108 +53,6 @@ pub struct AccountView<'a> {
     pub providers: ProviderLinks<'a>,
     /// They may have the account deleted: after so many days.
     pub deletable: Option<u64>,
-}
-
-/// An attribute as its person sees it.
-#[derive(Debug, Clone, Default)]
-pub struct AttributeView {
-    /// Names it in the form.
-    pub name: String,
-    /// What the page calls it.
-    pub label: String,
-    /// What its value is.
-    pub field: AttributeField,
-    /// They may change it.
-    pub editable: bool,
-    /// Somebody has to vouch for the value, and nobody does yet.
-    pub waits: bool,
-}
-
-/// The value of an attribute, and how it is typed in.
-#[derive(Debug, Clone)]
-pub enum AttributeField {
-    /// One line; empty: none. The longest, in bytes.
-    Line(String, usize),
-    /// A whole number; none: none.
-    Number(Option<i64>),
-    /// Yes or no; none: neither was said.
-    Choice(Option<bool>),
-    /// Lines.
-    Lines(Vec<String>),
-}
-
-impl Default for AttributeField {
-    fn default() -> AttributeField {
-        AttributeField::Line(String::new(), 0)
-    }
-}
-
-impl AttributeField {
-    /// The value as text, where it is only shown.
-    fn text(&self, t: &Face) -> String {
-        match self {
-            AttributeField::Line(text, _) => text.clone(),
-            AttributeField::Number(n) => n.map_or_else(String::new, |n| n.to_string()),
-            AttributeField::Choice(choice) => match choice {
-                None => String::new(),
-                Some(true) => t.text("page-yes").into_owned(),
-                Some(false) => t.text("page-no").into_owned(),
-            },
-            AttributeField::Lines(lines) => lines.join(", "),
-        }
-    }
-}
-
-/// What is kept of the person: what they may change is a form.
-fn attributes(t: &Face, view: &AccountView<'_>, hidden: &Markup) -> Markup {
-    let (own, shown): (Vec<_>, Vec<_>) = view.attributes.iter().partition(|one| one.editable);
-    html! {
-        h2 #attributes { (t.text("account-about")) }
-        @if !shown.is_empty() {
-            dl aria-labelledby="attributes" {
-                @for attribute in &shown {
-                    dt { bdi { (attribute.label) } }
-                    dd {
-                        @let text = attribute.field.text(t);
-                        @if text.is_empty() { span .soft { (t.text("page-not-set")) } } @else { bdi { (text) } }
-                    }
-                }
-            }
-        }
-        @if !own.is_empty() {
-            form method="post" action="account" {
-                (hidden)
-                @for attribute in &own {
-                    @let id = format!("attribute-{}", attribute.name);
-                    @let name = format!("attribute.{}", attribute.name);
-                    @let waiting = attribute.waits.then(|| format!("{id}-waits"));
-                    label for=(id) { bdi { (attribute.label) } }
-                    @match &attribute.field {
-                        AttributeField::Line(text, longest) => {
-                            input id=(id) name=(name) type="text" value=(text) maxlength=(longest) aria-describedby=[&waiting];
-                        }
-                        AttributeField::Number(n) => {
-                            input id=(id) name=(name) type="text" inputmode="numeric" value=[n] aria-describedby=[&waiting];
-                        }
-                        AttributeField::Choice(choice) => {
-                            select id=(id) name=(name) aria-describedby=[&waiting] {
-                                option value="" selected[choice.is_none()] { (t.text("page-not-set")) }
-                                option value="true" selected[*choice == Some(true)] { (t.text("page-yes")) }
-                                option value="false" selected[*choice == Some(false)] { (t.text("page-no")) }
-                            }
-                        }
-                        AttributeField::Lines(lines) => {
-                            textarea id=(id) name=(name) rows="3" aria-describedby=[&waiting] { (lines.join("\n")) }
-                        }
-                    }
-                    @if let Some(waiting) = &waiting {
-                        p id=(waiting) .small .soft { (t.text("account-waits")) }
-                    }
-                }
-                button .main type="submit" name="decision" value="attributes" { (t.text("account-save")) }
-            }
-        }
-    }
 }
 
 /// A session as its owner sees it.
@@ -238,7 +140,10 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
 
         (parts(t, view, shown))
 
-        @if !view.attributes.is_empty() { section #profile .shown[is("profile")] { (attributes(t, view, &hidden)) } }
+        section #profile .shown[is("profile")] {
+            (profile(t, &view.profile, (view.username, view.email), &hidden))
+            (attributes(t, view.attributes, &hidden))
+        }
         section #security .shown[is("security")] {
         (passkeys(t, view.factors, view.passkey, &hidden))
         @if let Some(view) = view.factors { (factors(t, view, &hidden)) }
@@ -376,7 +281,7 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
 /// marks the one that is shown. `shown`: the part that a form of it was just answered in.
 fn parts(t: &Face, view: &AccountView<'_>, shown: Option<&str>) -> Markup {
     let parts = [
-        (!view.attributes.is_empty(), "#profile", "account-about"),
+        (true, "#profile", "account-about"),
         (true, "#security", "account-security"),
         (true, "#devices", "account-sessions"),
         (true, "#applications", "account-applications"),

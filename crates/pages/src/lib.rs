@@ -26,10 +26,8 @@ pub use account::deletion::{deletion_page, keep_account};
 pub use account::factors::{
     CredentialSort, CredentialView, FactorsView, TotpAddPage, recovery_codes, totp_add,
 };
-pub use account::{
-    AccountView, AttributeField, AttributeView, ConsentView, SessionView, account, recover,
-    recover_sent, reset,
-};
+pub use account::profile::{AttributeField, AttributeView, ProfileView};
+pub use account::{AccountView, ConsentView, SessionView, account, recover, recover_sent, reset};
 pub use check_session::{CHECK_SESSION_POLICY, check_session};
 pub use consent::{ConsentPage, ScopeLine, consent};
 pub use device::{device_confirm, device_done, device_enter};

@@ -5,6 +5,7 @@ mod data;
 mod delete;
 pub(crate) mod factors;
 mod passkeys;
+mod profile;
 mod providers;
 
 pub use agents::{CHALLENGE_LIFETIME, MAX_FORM_OBJECT};
@@ -130,6 +131,7 @@ async fn render(
             sessions: &sessions,
             consents: &consents,
             agents: agents.as_ref(),
+            profile: profile::view(browser, user),
             attributes: &attributes::view(browser, user),
             factors: Some(&factors),
             deletable: delete::offered(browser, present),
@@ -175,6 +177,7 @@ pub async fn submit<D: PersonData>(context: Context) -> Response {
         }
         Some("stop-agents") => agents::stop_all(browser, &present).await,
         Some("attributes") => attributes::save(browser, &present, &form).await,
+        Some("profile") => profile::save(browser, &present, &form).await,
         Some("passkey-add") => passkeys::add(browser, &present, &interaction, &form).await,
         Some("totp-add") => factors::begin_totp(browser, &present).await,
         Some("recovery-codes") => factors::make_recovery_codes(browser, &present).await,
