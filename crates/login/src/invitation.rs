@@ -21,7 +21,7 @@ use crate::journey::accepted_terms;
 use crate::recover::refused;
 use crate::waiting_login::{self, Done};
 use signet_pages::{Face, InvitationLetter, Invited, Notice};
-use signet_realm::letters;
+use signet_realm::letters::{self, Sending};
 use signet_realm::mailed_link;
 use signet_realm::state::Realm;
 use signet_request::access::Entrance;
@@ -131,16 +131,13 @@ pub async fn invite(realm: &Realm, id: &str, by: &str) -> Result<(), InvitationE
         },
     );
     let record = Event::new(Action::MAIL, now_ms);
-    let sent = letters::hand_over(
-        realm,
-        record,
-        Some(&user.id),
-        &link.email,
-        "invitation",
-        &letter,
-        now_ms,
-    );
-    match sent.await {
+    let sending = Sending {
+        user_id: Some(&user.id),
+        to: &link.email,
+        what: "invitation",
+        expires_at: invitation.ends_at,
+    };
+    match letters::hand_over(realm, record, &sending, &letter).await {
         true => Ok(()),
         false => Err(InvitationError::NotSent),
     }

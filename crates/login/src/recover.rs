@@ -22,6 +22,7 @@ use signet_audit::Action;
 use signet_directory::{MAX_EMAIL_BYTES, PasswordOf, User, UserError};
 use signet_pages::Notice;
 use signet_realm::attempts::Kind;
+use signet_realm::letters::Sending;
 use signet_realm::mailed_link;
 use signet_request::access::Entrance;
 use signet_request::browser_request::{BrowserRequest, error_page};
@@ -229,10 +230,12 @@ async fn try_send(
         user.filter(|user| Entrance::Recovery.opens(user, now) && standing == Standing::Open);
     // A password that a directory keeps is set there.
     let user = user.filter(|user| users.may(user).password);
-    let Some(user) = user else {
-        return Ok(());
-    };
-    let Some(email) = user.email.clone() else {
+    let receiver = user.and_then(|user| {
+        let email = user.email.clone()?;
+        Some((user, email))
+    });
+    let Some((user, email)) = receiver else {
+        letters::send_nothing(context).await;
         return Ok(());
     };
     let link = Link {
@@ -245,14 +248,13 @@ async fn try_send(
     let issuer = &context.snapshot.settings.issuer;
     let url = mailed_link::url(realm, PATH, Purpose::Recovery, &link)?;
     let letter = signet_pages::recovery_link(&browser.face(), issuer, &url, LIFETIME / 60);
-    letters::send(
-        context,
-        Some(&link.user_id),
-        &link.email,
-        "recovery_link",
-        &letter,
-    )
-    .await;
+    let sending = Sending {
+        user_id: Some(&link.user_id),
+        to: &link.email,
+        what: "recovery_link",
+        expires_at: link.ends_at,
+    };
+    letters::send(context, &sending, &letter).await;
     Ok(())
 }
 

@@ -27,6 +27,7 @@ use crate::recover::refused;
 use crate::waiting_login::{self, Done, WaitingId};
 use signet_pages::Notice;
 use signet_realm::attempts::Kind;
+use signet_realm::letters::Sending;
 use signet_realm::mailed_link;
 use signet_request::access::Entrance;
 use signet_request::browser_request::{BrowserRequest, error_page};
@@ -207,19 +208,25 @@ async fn try_send(
     let begun = waiting_login::keep(browser, interaction, LIFETIME).await?;
     if standing != Standing::Open {
         // The address's mails are used up: none is sent, and the answer is the same.
+        letters::send_nothing(context).await;
         return Ok(());
     }
     let issuer = &context.snapshot.settings.issuer;
     let face = browser.face();
     if let Some(user) = user {
-        if let Some(email) = user
-            .email
-            .as_deref()
-            .filter(|_| Entrance::SignUp.opens(&user, now))
-        {
-            let letter = signet_pages::sign_up_known(&face, issuer, &user.username);
-            let what = "sign_up_known";
-            letters::send(context, Some(&user.id), email, what, &letter).await;
+        let email = user.email.as_deref();
+        match email.filter(|_| Entrance::SignUp.opens(&user, now)) {
+            Some(email) => {
+                let letter = signet_pages::sign_up_known(&face, issuer, &user.username);
+                let sending = Sending {
+                    user_id: Some(&user.id),
+                    to: email,
+                    what: "sign_up_known",
+                    expires_at: now + LIFETIME,
+                };
+                letters::send(context, &sending, &letter).await;
+            }
+            None => letters::send_nothing(context).await,
         }
         return Ok(());
     }
@@ -230,7 +237,13 @@ async fn try_send(
     };
     let url = mailed_link::url(realm, PATH, PURPOSE, &link)?;
     let letter = signet_pages::sign_up_link(&face, issuer, &url, LIFETIME / 60);
-    letters::send(context, None, typed, "sign_up_link", &letter).await;
+    let sending = Sending {
+        user_id: None,
+        to: typed,
+        what: "sign_up_link",
+        expires_at: link.ends_at,
+    };
+    letters::send(context, &sending, &letter).await;
     Ok(())
 }
 

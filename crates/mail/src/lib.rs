@@ -10,7 +10,6 @@
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use lettre::message::header::{ContentTransferEncoding, ContentType, MIME_VERSION_1_0};
@@ -20,10 +19,7 @@ use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};
 use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 use signet_crypto::Secret;
 use signet_encoding::base64url;
-use tokio::sync::Semaphore;
 
-/// Messages that may be on their way to the SMTP server at once.
-const MAX_UNDER_WAY: usize = 64;
 const SMTP_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How the SMTP server is reached. Credentials are only ever sent over TLS.
@@ -69,13 +65,10 @@ pub enum MailError {
     /// The message could not be written or handed over.
     #[error("the message could not be sent: {0}")]
     Send(String),
-    /// Too many messages are on their way.
-    #[error("too many messages are on their way")]
-    Busy,
 }
 
 enum Transport {
-    Smtp(AsyncSmtpTransport<Tokio1Executor>, Arc<Semaphore>),
+    Smtp(AsyncSmtpTransport<Tokio1Executor>),
     Directory(PathBuf),
 }
 
@@ -119,7 +112,7 @@ impl Mailer {
         }
         Ok(Mailer {
             from,
-            transport: Transport::Smtp(builder.build(), Arc::new(Semaphore::new(MAX_UNDER_WAY))),
+            transport: Transport::Smtp(builder.build()),
         })
     }
 
@@ -132,8 +125,13 @@ impl Mailer {
         })
     }
 
-    /// Sends. A file is there when this returns; SMTP continues in the background, and its failure
-    /// is in the log. `now_ms`: Unix milliseconds, for the `Date` header.
+    /// Whether messages are files of this machine, which are there as soon as they are sent.
+    pub fn is_at_hand(&self) -> bool {
+        matches!(self.transport, Transport::Directory(_))
+    }
+
+    /// Sends: the SMTP server has the message when this returns, or the file is there. `now_ms`:
+    /// Unix milliseconds, for the `Date` header.
     pub async fn send(&self, to: &str, content: Content<'_>, now_ms: u64) -> Result<(), MailError> {
         let to: Address = to.trim().parse().map_err(|_| MailError::To)?;
         let id = base64url::encode(&signet_crypto::random::bytes::<12>());
@@ -166,17 +164,9 @@ impl Mailer {
         };
         let message = message.map_err(|e| MailError::Send(e.to_string()))?;
         match &self.transport {
-            Transport::Smtp(smtp, under_way) => {
-                let permit = under_way.clone().try_acquire_owned();
-                let permit = permit.map_err(|_| MailError::Busy)?;
-                let smtp = smtp.clone();
-                tokio::spawn(async move {
-                    let _permit = permit;
-                    if let Err(error) = smtp.send(message).await {
-                        tracing::error!(%error, "failed to hand a message to the SMTP server");
-                    }
-                });
-                Ok(())
+            Transport::Smtp(smtp) => {
+                let sent = smtp.send(message).await;
+                sent.map(drop).map_err(|e| MailError::Send(e.to_string()))
             }
             Transport::Directory(directory) => {
                 // Numbers of equal length sort by time; written aside first, so that a reader never

@@ -3,6 +3,7 @@
 use super::*;
 use signet_crypto::certificate::DevelopmentCa;
 use signet_http::tls::{Tls as ServerTls, TlsOptions};
+use std::sync::Arc;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufStream};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
@@ -210,11 +211,11 @@ async fn delivered(security: SmtpSecurity, offer: Offer, trusted: bool) -> Heard
         },
     )
     .unwrap();
-    mailer
-        .send("alice@example.test", plain("Your code", "123456\n"), 0)
-        .await
-        .unwrap();
-    server.await.unwrap()
+    let content = plain("Your code", "123456\n");
+    let sent = mailer.send("alice@example.test", content, 0).await;
+    let heard = server.await.unwrap();
+    assert_eq!(sent.is_ok(), is_whole(&heard), "{sent:?}: {heard:?}");
+    heard
 }
 
 fn is_whole(heard: &Heard) -> bool {

@@ -2,6 +2,7 @@
 use std::sync::Arc;
 
 use signet_store::{Store, StoreFuture};
+use tokio::sync::Notify;
 
 use crate::item::{Item, Payload};
 use crate::queue::Queue;
@@ -13,6 +14,9 @@ pub trait Context: Send + Sync + 'static {
 
     /// Unix seconds.
     fn now(&self) -> u64;
+
+    /// Told by whoever has put an item there that is due at once.
+    fn outgoing(&self) -> &Notify;
 }
 
 /// What one node does of a kind at most. Times are seconds.

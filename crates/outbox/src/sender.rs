@@ -68,8 +68,14 @@ pub async fn deliver<C: Context>(context: Arc<C>, kinds: &[&'static dyn Row<C>])
         failing = round.is_err();
         match round {
             Ok(true) => {}
-            // A receiver has room again, and more may wait for it.
-            Ok(false) => _ = tokio::time::timeout(EVERY, sender.freed.notified()).await,
+            Ok(false) => {
+                tokio::select! {
+                    // A receiver has room again, and more may wait for it.
+                    () = sender.freed.notified() => {}
+                    () = context.outgoing().notified() => {}
+                    () = tokio::time::sleep(EVERY) => {}
+                }
+            }
             Err(_) => tokio::time::sleep(EVERY).await,
         }
     }

@@ -9,6 +9,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use signet_store::{Change, MemoryStore, Store, StoreError, StoreFuture};
+use tokio::sync::Notify;
 
 use crate::{Bounds, Claimed, Context, Item, Kind, Queue, Row, Sender, Sent, State, attempt};
 
@@ -31,6 +32,7 @@ struct Node {
     sent: Mutex<HashMap<String, Vec<String>>>,
     /// Ids that were given up, and why.
     given_up: Mutex<Vec<(String, String)>>,
+    outgoing: Notify,
 }
 
 impl Node {
@@ -40,6 +42,7 @@ impl Node {
             now: AtomicU64::new(10),
             sent: Mutex::default(),
             given_up: Mutex::default(),
+            outgoing: Notify::new(),
         })
     }
 
@@ -60,6 +63,10 @@ impl Context for Node {
 
     fn now(&self) -> u64 {
         self.now.load(Relaxed)
+    }
+
+    fn outgoing(&self) -> &Notify {
+        &self.outgoing
     }
 }
 

@@ -13,8 +13,9 @@ use signet_directory::{Deletion, DeletionStage, User, UserError};
 use signet_store::StoreError;
 use signet_texts::Wishes;
 
+use crate::letters::{self, Sending};
+use crate::mailed_link;
 use crate::state::Realm;
-use crate::{letters, mailed_link};
 use signet_pages::{Face, Letter};
 
 /// Where an account is kept, below the issuer.
@@ -249,7 +250,13 @@ impl Realm {
             return true;
         };
         let record = Event::new(Action::MAIL, now_ms);
-        letters::hand_over(self, record, Some(&user.id), email, what, letter, now_ms).await
+        let sending = Sending {
+            user_id: Some(&user.id),
+            to: email,
+            what,
+            expires_at: user.deletion.map_or(now_ms / 1000 + 86_400, |d| d.erase_at),
+        };
+        letters::hand_over(self, record, &sending, letter).await
     }
 }
 

@@ -1,41 +1,70 @@
-//! Letters to people: handed over, and noted in the audit trail.
+//! Letters to people: put into the outbox, and noted in the audit trail.
 use signet_audit::Event;
-
-use crate::state::Realm;
-use signet_mail::Content;
+use signet_outbox::State;
 use signet_pages::Letter;
 
-/// Hands a letter over, where this server can send mail. `user_id`: whose account it is about,
-/// where there is one. `what`: its name in the audit trail. `now_ms`: Unix milliseconds. Whether it
-/// was handed over, for who may know. A failure is in the log alone: saying so would tell an
-/// unauthenticated caller that the address exists.
+use crate::outbox::mail::{self, Outgoing};
+use crate::state::Realm;
+
+/// What a letter is, beside what it says.
+#[derive(Clone, Copy, Debug)]
+pub struct Sending<'a> {
+    /// Whose account it is about, where there is one.
+    pub user_id: Option<&'a str>,
+    /// The address.
+    pub to: &'a str,
+    /// Its name in the audit trail.
+    pub what: &'a str,
+    /// Until when what it says is good, Unix seconds: it is sent again until then.
+    pub expires_at: u64,
+}
+
+/// Sends a letter, where this server can send mail. Whether it is on its way, for who may know: it
+/// is durable then, and sent again until a mail server has it. A failure is in the log and the
+/// trail alone: saying so would tell an unauthenticated caller that the address exists.
 pub async fn hand_over(
     realm: &Realm,
     event: Event<'_>,
-    user_id: Option<&str>,
-    to: &str,
-    what: &str,
+    sending: &Sending<'_>,
     letter: &Letter,
-    now_ms: u64,
 ) -> bool {
-    let Some(mailer) = &realm.people.mailer else {
-        return false;
-    };
-    let content = Content {
-        subject: &letter.subject,
-        text: &letter.text,
-        html: Some(&letter.html),
-    };
-    let sent = mailer.send(to, content, now_ms).await;
-    let event = event.operation(what);
-    let event = user_id.map_or(event, |user_id| event.subject(user_id));
-    realm.audit().record(match &sent {
-        Ok(()) => event.happened(),
-        Err(_) => event.refused("temporarily_unavailable"),
-    });
-    if let Err(error) = sent {
-        tracing::error!(%error, what, "failed to send a mail");
+    if realm.people.mailer.is_none() {
         return false;
     }
-    true
+    let Sending {
+        user_id,
+        to,
+        what,
+        expires_at,
+    } = *sending;
+    let outgoing = Outgoing {
+        user_id,
+        operation: what,
+        to,
+        letter,
+        expires_at,
+    };
+    let put = mail::put(realm, &outgoing).await;
+    let event = event.operation(what);
+    let event = user_id.map_or(event, |user_id| event.subject(user_id));
+    let is_on_its_way = matches!(&put, Ok((State::Delivered | State::Waiting, _)));
+    realm.audit().record(match &put {
+        Ok((_, true)) => event.happened(),
+        Ok((_, false)) | Err(_) => event.refused("temporarily_unavailable"),
+    });
+    if let Err(error) = put {
+        tracing::error!(%error, what, "failed to put a mail into the outbox");
+    }
+    is_on_its_way
+}
+
+/// What [`hand_over`] costs, where nobody is written to: the time of an answer does not tell
+/// whether a name has an account.
+pub async fn hand_over_nothing(realm: &Realm) {
+    if realm.people.mailer.is_none() {
+        return;
+    }
+    if let Err(error) = mail::decoy(realm).await {
+        tracing::error!(%error, "failed to put a mail into the outbox");
+    }
 }

@@ -36,6 +36,9 @@ pub struct Metrics {
     pub audit_dropped: AtomicU64,
     /// 1 while the disk of the store or of the audit trail is full; set when figures are asked for.
     pub disk_full: AtomicU64,
+    /// Attempts to hand a mail over, those that failed among them.
+    mails: AtomicU64,
+    mails_failed: AtomicU64,
     /// Logins by method and outcome. Both are names of the code: nobody outside adds a series.
     logins: Mutex<BTreeMap<(String, &'static str), u64>>,
 }
@@ -54,6 +57,22 @@ impl Metrics {
     pub fn login(&self, method: &str, outcome: &'static str) {
         let mut logins = self.logins.lock().unwrap_or_else(PoisonError::into_inner);
         *logins.entry((method.to_owned(), outcome)).or_default() += 1;
+    }
+
+    /// One attempt to hand a mail over.
+    pub fn mail(&self, worked: bool) {
+        self.mails.fetch_add(1, Relaxed);
+        if !worked {
+            self.mails_failed.fetch_add(1, Relaxed);
+        }
+    }
+
+    fn mails(&self) -> Family {
+        let failed = self.mails_failed.load(Relaxed);
+        let sent = self.mails.load(Relaxed).saturating_sub(failed);
+        Family::counter("signet_mails", "Attempts to hand a mail over, by outcome.")
+            .of([("outcome", SUCCESS)], sent)
+            .of([("outcome", "failed")], failed)
     }
 
     fn logins(&self) -> Family {
@@ -116,6 +135,7 @@ impl Metrics {
             .value(self.disk_full.load(Relaxed)),
         );
         families.push(self.logins());
+        families.push(self.mails());
         let commit = option_env!("SIGNET_COMMIT").unwrap_or_default();
         let build = [("version", env!("CARGO_PKG_VERSION")), ("commit", commit)];
         families.push(Family::gauge("signet_build_info", "1; which version this is.").of(build, 1));

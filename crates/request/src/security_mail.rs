@@ -11,8 +11,12 @@ use signet_texts::Wishes;
 
 use crate::browser_request::BrowserRequest;
 use signet_pages::{Face, SecurityFacts};
-use signet_realm::letters;
+use signet_realm::letters::{self, Sending};
 use signet_realm::state::Realm;
+
+/// For how long a mail about a change is sent again, seconds: whoever learns of a change later can
+/// do no more about it.
+const KEPT_SENDING: u64 = 3 * 86_400;
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -241,16 +245,13 @@ async fn tell(
         },
     );
     let record = Event::new(Action::MAIL, now_ms);
-    letters::hand_over(
-        realm,
-        record,
-        Some(&user.id),
-        email,
-        event.name(),
-        &letter,
-        now_ms,
-    )
-    .await;
+    let sending = Sending {
+        user_id: Some(&user.id),
+        to: email,
+        what: event.name(),
+        expires_at: now_ms / 1000 + KEPT_SENDING,
+    };
+    letters::hand_over(realm, record, &sending, &letter).await;
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use signet_crypto::seal::{Keyring, Purpose};
 use signet_encoding::base64url;
 
 /// The longest sealed error that is opened, in characters.
-const MAX_SEALED: usize = 4 * 1024;
+const MAX_SEALED_ERROR: usize = 4 * 1024;
 /// What it is sealed for: no browser, for it says nothing of anybody.
 const BINDING: &[u8] = b"error";
 
@@ -34,7 +34,7 @@ impl ShownError {
 
     /// What [`ShownError::seal`] made.
     pub fn open(text: &str, keyring: &Keyring) -> Option<ShownError> {
-        if text.len() > MAX_SEALED {
+        if text.len() > MAX_SEALED_ERROR {
             return None;
         }
         let sealed = base64url::decode(text.as_bytes()).ok()?;
@@ -59,7 +59,7 @@ mod tests {
         let sealed = error.seal(&keyring);
         assert_eq!(ShownError::open(&sealed, &keyring), Some(error));
         let own = base64url::encode(br#"{"code":"a","description":"b","request_id":""}"#);
-        for text in ["", "x", &own, &"A".repeat(MAX_SEALED + 1)] {
+        for text in ["", "x", &own, &"A".repeat(MAX_SEALED_ERROR + 1)] {
             assert_eq!(ShownError::open(text, &keyring), None);
         }
     }

@@ -1,5 +1,5 @@
 //! Liveness, readiness and metrics: for the machinery around the process, not for clients.
-use crate::node_metrics;
+use crate::{node_metrics, process_metrics};
 use http::StatusCode;
 use signet_realm::nodes::{Standing, SyncState};
 use signet_realm::state::Claim;
@@ -112,9 +112,13 @@ async fn metrics(context: Context) -> Response {
     metrics.disk_full.store(full.into(), Relaxed);
     // A list of nodes that cannot be had now has no figures.
     let nodes = context.realm.host.nodes.list().await.unwrap_or_default();
+    let keys = context.realm.signing_keys.list().await;
+    let mut families = vec![process_metrics::of_keys(&keys, context.now())];
+    families.extend(process_metrics::of_process());
+    families.extend(node_metrics::families(&nodes));
     response::body(
         StatusCode::OK,
         signet_http::metrics::MEDIA_TYPE,
-        metrics.render(node_metrics::families(&nodes)),
+        metrics.render(families),
     )
 }

@@ -15,6 +15,7 @@ pub mod home;
 pub mod issue;
 mod logo;
 pub mod node_metrics;
+mod process_metrics;
 pub mod well_known;
 
 use signet_request::http::Router;

@@ -956,3 +956,52 @@ fn a_query_member_that_means_nothing_is_refused_and_search_finds() {
         "{named}"
     );
 }
+
+/// The look at the others and the act are one: acts at the same moment come one after another.
+#[test]
+fn of_two_administrators_who_are_taken_out_at_the_same_moment_one_stays() {
+    let server = server();
+    let admin = |name: &str| {
+        let user = NewUser {
+            username: name.to_owned(),
+            admin: true,
+            ..NewUser::default()
+        };
+        let users = &server.realm.people.users;
+        block_on(users.create(user, server.realm.now())).unwrap().id
+    };
+    let operator = Operator::of(&server);
+    // Whoever else may administer here must not.
+    let listed = operator.get("/admin/v1/users?limit=100");
+    for user in listed["items"].as_array().unwrap() {
+        let path = format!("/admin/v1/users/{}", user["id"].as_str().unwrap());
+        operator.post(
+            &format!("{path}/disable?last_administrator=true"),
+            &json!({}),
+            200,
+        );
+    }
+    let pair = ["one", "other"].map(admin);
+    for _ in 0..5 {
+        let disable = |id: &String| {
+            let path = format!("/admin/v1/users/{id}/disable");
+            operator.call(Method::POST, &path).send(&server).status
+        };
+        let statuses = std::thread::scope(|scope| {
+            let tries = pair.each_ref().map(|id| scope.spawn(move || disable(id)));
+            tries.map(|tried| tried.join().unwrap())
+        });
+        let mut sorted = statuses;
+        sorted.sort_unstable();
+        assert_eq!(sorted, [200, 409]);
+        for id in &pair {
+            operator.post(&format!("/admin/v1/users/{id}/enable"), &json!({}), 200);
+        }
+    }
+    // An end that is past already takes the right, too.
+    operator.delete(&format!("/admin/v1/users/{}", pair[0]), 204);
+    let path = format!("/admin/v1/users/{}", pair[1]);
+    let expired = json!({ "admin": true, "enabled": true, "profile": {}, "expires_at": 1 });
+    let refused = operator.put(&path, &operator.etag(&path), &expired, 409);
+    assert_eq!(refused["code"], "last_administrator", "{refused}");
+}

@@ -31,6 +31,7 @@ mod login_code;
 mod login_link;
 mod login_policy;
 mod logo;
+mod mails;
 mod outside;
 mod passkeys;
 mod password_login;

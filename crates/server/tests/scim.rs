@@ -443,6 +443,17 @@ fn an_administrators_account_is_not_changed_by_who_may_only_provision() {
     let rename = json!([{"op": "replace", "path": "displayName", "value": "Root"}]);
     assert_eq!(both.patch(&path, rename, 200)["displayName"], "Root");
     both.patch(&staff, out, 200);
+    // The last one stays; nobody can insist here.
+    both.send(Method::DELETE, &path, None, None).expect(409);
+    let disable = json!([{"op": "replace", "path": "active", "value": false}]);
+    both.patch(&path, disable, 409);
+    let another = signet_directory::NewUser {
+        username: "another".into(),
+        admin: true,
+        ..Default::default()
+    };
+    let users = &server.realm.people.users;
+    crate::common::block_on(users.create(another, server.realm.now())).unwrap();
     both.send(Method::DELETE, &path, None, None).expect(204);
 }
 

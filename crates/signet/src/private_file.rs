@@ -4,7 +4,7 @@
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
     io::{self, Write},
-    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, chown},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown},
     path::{Path, PathBuf},
 };
 
@@ -31,6 +31,11 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     file.sync_all()?;
     fs::rename(&aside, path)?;
     sync_parent(path)
+}
+
+/// Makes a file readable by its owner only.
+pub fn restrict(path: &Path) -> io::Result<()> {
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
 }
 
 /// Gives files that this process wrote as root to the owner of their directory: a service that runs

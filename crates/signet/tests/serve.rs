@@ -726,3 +726,83 @@ async fn declared_providers_and_a_clients_brand_are_on_its_login_page_from_the_s
     server.signal("TERM");
     assert_eq!(server.end(), Some(0));
 }
+
+#[tokio::test]
+async fn another_issuer_over_the_same_store_is_said_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("signet.toml");
+    let start = |issuer: &str, log: &str| {
+        let text = format!(
+            "issuer = \"{issuer}\"\ndata_dir = \"{}\"\n[[listeners]]\naddress = \"127.0.0.1:0\"\nprotocol = \"http\"\n",
+            dir.path().join("data").display()
+        );
+        std::fs::write(&file, text).unwrap();
+        let log = dir.path().join(log);
+        let (mut server, _) = Server::configured(&file, &log);
+        server.signal("TERM");
+        server.end();
+        text_of(&log).matches("changed the issuer").count()
+    };
+    assert_eq!(start("https://one.example", "first"), 0);
+    assert_eq!(start("https://one.example", "same"), 0);
+    assert_eq!(start("https://other.example", "other"), 1);
+    assert_eq!(start("https://other.example", "again"), 0);
+}
+
+fn text_of(file: &std::path::Path) -> String {
+    text(&std::fs::read(file).unwrap())
+}
+
+#[tokio::test]
+async fn a_backup_of_a_running_server_is_a_server() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut server, dev) = Server::dev(dir.path());
+    let add = |name: &str| signet(&["group", "add", name, "--data-dir", dev.dir()]);
+    assert_eq!(add("before").status.code(), Some(0));
+    let copy = dir.path().join("copy");
+    let backup = || {
+        let out = copy.to_str().unwrap();
+        signet(&["--json", "backup", "--data-dir", dev.dir(), "--out", out])
+    };
+    let said = backup();
+    assert_eq!(said.status.code(), Some(0), "{}", text(&said.stderr));
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode();
+    assert_eq!(mode(&copy) & 0o777, 0o700);
+    for file in ["signet.db", "sealing-keys.json"] {
+        assert_eq!(mode(&copy.join(file)) & 0o777, 0o600, "{file}");
+    }
+    assert_eq!(backup().status.code(), Some(2), "nothing is written over");
+    assert_eq!(add("after").status.code(), Some(0));
+
+    // Put in place, as the manual has it.
+    server.signal("TERM");
+    server.end();
+    for file in ["signet.db", "signet.db-wal", "signet.db-shm"] {
+        let _ = std::fs::remove_file(dev.data.join(file));
+    }
+    for file in ["signet.db", "sealing-keys.json"] {
+        std::fs::copy(copy.join(file), dev.data.join(file)).unwrap();
+    }
+    server.start_again();
+    server.answers(&dev).await;
+    dev.service_token().await;
+    let shown = |name: &str| {
+        let show = signet(&["group", "show", name, "--data-dir", dev.dir()]);
+        show.status.code()
+    };
+    assert_eq!((shown("before"), shown("after")), (Some(0), Some(1)));
+
+    // A copy that fails leaves nothing that looks like one.
+    let nowhere = dir.path().join("nowhere");
+    let out = nowhere.to_str().unwrap();
+    let empty = dir.path().join("empty");
+    let said = signet(&[
+        "backup",
+        "--data-dir",
+        empty.to_str().unwrap(),
+        "--out",
+        out,
+    ]);
+    assert_eq!(said.status.code(), Some(2));
+    assert!(!nowhere.exists());
+}

@@ -7,6 +7,7 @@ use crate::engine::operation::{Operation, run, run_by};
 use crate::engine::output::{Created, Json, Revised};
 use crate::engine::problem::Problem;
 use crate::engine::right::Right::{Read, Write};
+use crate::operations::last_administrator::{Insists, keeping_one};
 use crate::operations::model::{
     EmailChange, List, ListChange, NewUserDocument, PasswordChange, UserChange, UserDocument,
 };
@@ -231,9 +232,6 @@ async fn replace(
     if revision != found.version {
         return Err(Problem::changed());
     }
-    if !wanted.admin || !wanted.enabled {
-        keeps_an_administrator(&realm, &found.user, &insists).await?;
-    }
     // Whoever is to be disabled is ended also where they were disabled before: an earlier call may
     // have got only so far. Tokens say what their holder might do when they were made: they end
     // with the right.
@@ -257,15 +255,20 @@ async fn replace(
             user.must_change_password = must;
         }
     };
-    let replaced = match ends {
-        true => realm.replace_user_and_end_everything(found, change).await?,
-        false => {
-            if let Some(at) = expires_at.filter(|_| expires_at != found.user.expires_at) {
-                realm.watch_account(&id.0, at).await?;
-            }
-            let users = &realm.people.users;
-            users.change_found(found, realm.now(), change).await?
+    let user = found.user.clone();
+    let replace = async {
+        if ends {
+            return Ok(realm.replace_user_and_end_everything(found, change).await?);
         }
+        if let Some(at) = expires_at.filter(|_| expires_at != user.expires_at) {
+            realm.watch_account(&id.0, at).await?;
+        }
+        let users = &realm.people.users;
+        Ok(users.change_found(found, realm.now(), change).await?)
+    };
+    let replaced = match ends {
+        true => keeping_one(&realm, &user, &insists, replace).await?,
+        false => replace.await?,
     };
     match replaced {
         Some(_) => shown(&realm, &id.0).await,
@@ -358,63 +361,12 @@ async fn change_roles(
     shown(&realm, &id.0).await
 }
 
-/// Whether the caller knows that nobody may administer afterwards.
-struct Insists(bool);
-
-impl Members for Insists {
-    const MEMBERS: &'static [(&'static str, &'static str)] = &[(
-        "last_administrator",
-        "true: also where no account that may administer is left",
-    )];
-
-    fn parse<'a>(member: impl Fn(&str) -> Option<&'a str>) -> Result<Insists, Problem> {
-        match member("last_administrator") {
-            None | Some("false") => Ok(Insists(false)),
-            Some("true") => Ok(Insists(true)),
-            Some(_) => Err(Problem::invalid("last_administrator is true or false")),
-        }
-    }
-}
-
-/// Refuses what would leave no account that may administer: only a client, or a command without a
-/// server, could make one again.
-async fn keeps_an_administrator(
-    realm: &Realm,
-    user: &User,
-    Insists(insists): &Insists,
-) -> Result<(), Problem> {
-    let now = realm.now();
-    let may = |user: &User| {
-        let lives = user.expires_at.is_none_or(|end| end > now);
-        user.admin && user.enabled && user.deletion.is_none() && lives
-    };
-    if *insists || !may(user) {
-        return Ok(());
-    }
-    let mut after: Option<String> = None;
-    loop {
-        let users = &realm.people.users;
-        let read = users.list(after.as_deref(), READ_AT_ONCE, now).await?;
-        if read.iter().any(|other| other.id != user.id && may(other)) {
-            return Ok(());
-        }
-        if read.len() < READ_AT_ONCE {
-            return Err(Problem::conflict(
-                "last_administrator",
-                "this is the last account that may administer: make another one first, or insist with last_administrator",
-            ));
-        }
-        after = read.last().map(|user| user.id.clone());
-    }
-}
-
 async fn remove_one(
     realm: Arc<Realm>,
     (id, Query(insists)): (UserId, Query<Insists>),
 ) -> Result<(), Problem> {
     let user = read(&realm, &id.0).await?.user;
-    keeps_an_administrator(&realm, &user, &insists).await?;
-    remove(&realm, &id.0).await
+    keeping_one(&realm, &user, &insists, remove(&realm, &id.0)).await
 }
 
 /// Removes an account, and ends everything of it.
@@ -427,8 +379,8 @@ async fn ask_deletion(
     (id, Query(insists)): (UserId, Query<Insists>),
 ) -> Result<Revised<UserDocument>, Problem> {
     let user = read(&realm, &id.0).await?.user;
-    keeps_an_administrator(&realm, &user, &insists).await?;
-    realm.ask_deletion(&id.0).await?;
+    let ask = async { Ok(realm.ask_deletion(&id.0).await?) };
+    keeping_one(&realm, &user, &insists, ask).await?;
     shown(&realm, &id.0).await
 }
 
@@ -525,8 +477,8 @@ async fn disable(
     (id, Query(insists)): (UserId, Query<Insists>),
 ) -> Result<Revised<UserDocument>, Problem> {
     let user = read(&realm, &id.0).await?.user;
-    keeps_an_administrator(&realm, &user, &insists).await?;
-    end_with(&realm, &id.0, |draft| draft.user.enabled = false).await?;
+    let end = end_with(&realm, &id.0, |draft| draft.user.enabled = false);
+    keeping_one(&realm, &user, &insists, end).await?;
     shown(&realm, &id.0).await
 }
 

@@ -4,6 +4,7 @@ use super::{
     answer::{Answer, Refusal},
     query::Filling,
 };
+use crate::operations::last_administrator::{Insists, keeping_one};
 use crate::operations::users as accounts;
 use signet_realm::state::Realm;
 use signet_request::security_mail::{self, SecurityEvent};
@@ -41,7 +42,8 @@ pub(super) async fn perform(request: &Request<'_>) -> Result<Answer, Refusal> {
         }
         ("DELETE", Some(id)) => {
             let found = changeable(request, id).await?;
-            accounts::remove(request.realm, &found.user.id).await?;
+            let remove = accounts::remove(request.realm, &found.user.id);
+            keeping_one(request.realm, &found.user, &Insists(false), remove).await?;
             Ok(Answer::nothing())
         }
         _ => Err(Refusal::plain(405, "the method is not allowed here")),
@@ -366,7 +368,13 @@ async fn replace(
             }
         };
         let replaced = match ends {
-            true => realm.replace_user_and_end_everything(known, change).await?,
+            true => {
+                let replace =
+                    async { Ok(realm.replace_user_and_end_everything(known, change).await?) };
+                // Another password takes no right.
+                let insists = Insists(enabled);
+                keeping_one(realm, &user, &insists, replace).await?
+            }
             false => users.change_found(known, now, change).await?,
         };
         let replaced = replaced.ok_or_else(Refusal::changed)?;

@@ -15,8 +15,8 @@ use signet_pages::ProfileView;
 use signet_request::browser_request::{BrowserRequest, LoggedIn};
 use signet_request::http::Response;
 
-/// The longest name, in bytes.
-const MAX_NAME: usize = 256;
+/// Longest name that people give themselves, in bytes.
+const MAX_NAME_BYTES: usize = 256;
 
 /// What the page shows.
 pub(super) fn view<'a>(browser: &BrowserRequest, user: &'a User) -> ProfileView<'a> {
@@ -83,7 +83,7 @@ async fn try_save(
 /// What was typed into a field; None: nothing.
 fn typed(form: &Params, field: &str) -> Result<Option<String>, Failure> {
     let text = form.get(field).unwrap_or("").trim();
-    if text.len() > MAX_NAME || !can_be_a_name(text) {
+    if text.len() > MAX_NAME_BYTES || !can_be_a_name(text) {
         return Err(Failure::Invalid("account-bad-value"));
     }
     Ok((!text.is_empty()).then(|| text.to_owned()))

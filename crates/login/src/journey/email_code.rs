@@ -8,6 +8,7 @@ use signet_directory::User;
 use signet_pages::words::name_of;
 use signet_pages::{CodePage, Html, MethodButton};
 use signet_realm::attempts::Kind;
+use signet_realm::letters::Sending;
 use signet_request::access::Entrance;
 use signet_request::browser_request::BrowserRequest;
 use signet_request::http::letters;
@@ -84,7 +85,15 @@ fn send<'a>(browser: &'a BrowserRequest, user: Option<&'a User>) -> Answer<'a, V
                     minutes: lifetime / 60,
                 },
             );
-            letters::send(context, Some(user_id), email, "login_code", &letter).await;
+            let sending = Sending {
+                user_id: Some(user_id),
+                to: email,
+                what: "login_code",
+                expires_at: now.saturating_add(lifetime),
+            };
+            letters::send(context, &sending, &letter).await;
+        } else {
+            letters::send_nothing(context).await;
         }
         Ok(code.id.as_bytes().to_vec())
     })

@@ -1,5 +1,5 @@
-//! The account page's part about the person: who they are to the server, what of it they may change,
-//! and the realm's own attributes.
+//! The account page's part about the person: who they are to the server, what of it they may
+//! change, and the realm's own attributes.
 
 use maud::{Markup, html};
 use signet_texts::{LANGUAGES, Language};
@@ -73,8 +73,8 @@ impl AttributeField {
     }
 }
 
-/// The longest name, in bytes; letters of other alphabets have several.
-const MAX_NAME: usize = 256;
+/// Longest name that a field of the profile takes.
+const MAX_NAME_BYTES: usize = 256;
 
 /// The section. `hidden`: the field that every form carries.
 pub(crate) fn profile(
@@ -120,7 +120,7 @@ pub(crate) fn profile(
                     @for (field, label, value, autocomplete) in names {
                         @let id = format!("profile-{field}");
                         label for=(id) { (t.text(label)) }
-                        input id=(id) name=(field) type="text" value=(value) maxlength=(MAX_NAME) autocomplete=(autocomplete);
+                        input id=(id) name=(field) type="text" value=(value) maxlength=(MAX_NAME_BYTES) autocomplete=(autocomplete);
                     }
                 }
                 @if profile.locale {

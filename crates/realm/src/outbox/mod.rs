@@ -5,6 +5,7 @@
 
 mod account_watch;
 mod back_channel_logout;
+pub(crate) mod mail;
 mod session_watch;
 
 pub use back_channel_logout::{MAX_HELD, MAX_HELD_PER_CLIENT, MAX_SENT};
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 use signet_outbox::{Bounds, Context, Row, Sender};
 use signet_store::Store;
+use tokio::sync::Notify;
 
 use crate::state::Realm;
 
@@ -21,6 +23,7 @@ const KINDS: &[&dyn Row<Realm>] = &[
     &account_watch::AccountWatch,
     &session_watch::SessionWatch,
     &back_channel_logout::BackChannelLogout,
+    &mail::Mails,
 ];
 
 /// Of kinds that send nothing: what is looked at when it is due.
@@ -46,6 +49,10 @@ impl Context for Realm {
 
     fn now(&self) -> u64 {
         Realm::now(self)
+    }
+
+    fn outgoing(&self) -> &Notify {
+        &self.outgoing
     }
 }
 

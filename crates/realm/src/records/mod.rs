@@ -2,6 +2,7 @@
 pub mod clients;
 pub mod declared;
 pub mod groups;
+pub mod issuer;
 pub mod providers;
 pub mod write;
 

@@ -64,6 +64,8 @@ pub struct Realm {
     pub sealing_file: Option<Arc<Mutex<SealingFile>>>,
     /// Its state, and nobody else's.
     pub store: Arc<dyn Store>,
+    /// Told when something was put into the outbox that is due at once.
+    pub(crate) outgoing: tokio::sync::Notify,
     /// What concerns persons: users, mail, limits of guessing.
     pub people: UserServices,
     /// What unauthenticated callers may cause.
@@ -111,6 +113,7 @@ impl Realm {
             sealing_file: parts.sealing_file.map(|file| Arc::new(Mutex::new(file))),
             people: UserServices::new(Arc::clone(&store), passwords, parts.people),
             store,
+            outgoing: tokio::sync::Notify::new(),
             revocations: parts.revocations,
             budgets: Budgets::default(),
             revocation_streams: Streams::default(),

@@ -3,6 +3,7 @@
 mod admin;
 mod agent;
 mod audit;
+mod backup;
 mod ceremony;
 mod certificate;
 mod compact;
@@ -168,6 +169,11 @@ pub enum Command {
         after_help = "Example:\n  signet store status --data-dir .signet"
     )]
     Store(store::StoreCommand),
+    /// Copy a single server's database and sealing keys, while it serves; the copy can be started.
+    #[command(
+        after_help = "A server whose rows are in PostgreSQL is copied with the database's own tools.\n\nExample:\n  signet backup --config /etc/signet/signet.toml --out /backup/2026-11-26"
+    )]
+    Backup(backup::Backup),
     /// Check the configuration file, or print its schema.
     #[command(
         subcommand,
@@ -225,6 +231,7 @@ pub fn run() -> ExitCode {
         Command::Agents(command) => admin::agents(command, &output),
         Command::Mcp(command) => mcp::run(command, &output),
         Command::Store(command) => store::run(command, &output),
+        Command::Backup(arguments) => backup::run(&arguments, &output),
         Command::Config(command) => config::run(command, &output),
         Command::Status(command) => status::run(&command, &output),
         Command::Version => version(&output),

@@ -1,5 +1,6 @@
-//! Reading the file: every unknown key at once with its line and the nearest known name, then the
-//! types, then the meaning.
+//! Reading the file: every unknown key with its line and the nearest known name, every value of a
+//! wrong type, and every fault of meaning, all at once. What is wrong is taken out and the rest
+//! read on, so that nobody mends a file fault by fault.
 
 use std::{
     fmt,
@@ -13,10 +14,14 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::{check, fault::nearest, model::Config};
+use super::{
+    check,
+    fault::{Fault, nearest},
+    model::Config,
+};
 
-/// Values of a wrong type that are named at once.
-const MAX_TYPE_ERRORS: usize = 50;
+/// Unknown keys and values of a wrong type that are named at once.
+const MAX_PROBLEMS: usize = 50;
 
 /// Something wrong with the file. `line` and `column` count from 1; 0 where the fault is not at one
 /// place.
@@ -85,30 +90,41 @@ pub fn parse(text: &str, base: &Path, secrets: bool) -> Result<Config, Vec<Probl
     let mut problems = Vec::new();
     let schema = schema();
     unknown_keys(text, root.get_ref(), &schema, &schema, "", &mut problems);
-    if !problems.is_empty() {
-        problems.sort_by_key(|p| (p.line, p.column));
-        return Err(problems);
+    let mut rest = root.clone();
+    let mut gone = Vec::new();
+    for problem in &problems {
+        let at = offset(text, problem.line, problem.column);
+        gone.extend(take_out(rest.get_mut(), at, ""));
     }
-    let mut config: Config = toml::from_str(text).map_err(|first| type_errors(text, &first))?;
-    config.data_dir = base.join(&config.data_dir);
-    let mut problems: Vec<Problem> = check::check(&config, base, secrets)
-        .into_iter()
-        .map(|fault| {
+    let config = types(text, rest, &mut gone, &mut problems);
+    if let Some(mut config) = config {
+        config.data_dir = base.join(&config.data_dir);
+        let faults = check::check(&config, base, secrets);
+        if problems.is_empty() && faults.is_empty() {
+            return Ok(config);
+        }
+        // What is missing beside something that was taken out may be just that.
+        let own = |fault: &&Fault| !gone.iter().any(|gone| may_follow(&fault.path, gone));
+        problems.extend(faults.iter().filter(own).map(|fault| {
             let (line, column) = locate(text, root.get_ref(), &fault.path);
             Problem {
                 line,
                 column,
-                path: fault.path,
-                message: fault.message,
+                path: fault.path.clone(),
+                message: fault.message.clone(),
                 suggestion: None,
             }
-        })
-        .collect();
-    if problems.is_empty() {
-        return Ok(config);
+        }));
     }
     problems.sort_by_key(|p| (p.line, p.column));
     Err(problems)
+}
+
+/// Whether a fault may come of what was taken out of the file: it is about that very place, or
+/// about the table that it stood in, unless that is the whole file.
+fn may_follow(fault: &str, gone: &str) -> bool {
+    let table = gone.rsplit_once('.').map_or("", |(table, _)| table);
+    fault == gone || (!table.is_empty() && fault.starts_with(table))
 }
 
 /// The JSON Schema of the file, from the types.
@@ -116,63 +132,69 @@ pub fn schema() -> Json {
     schemars::schema_for!(Config).to_value()
 }
 
-/// Every value of a wrong type, not only the first: a value that was found wrong is taken out, and
-/// the rest is read again.
-fn type_errors(text: &str, first: &toml::de::Error) -> Vec<Problem> {
-    let mut problems = vec![from_toml(text, first)];
-    let Ok(mut root) = DeTable::parse(text) else {
-        return problems;
-    };
-    let mut wrong = first.span();
+/// The configuration, where the types are right or are so without what is wrong. Every value of a
+/// wrong type is named, not only the first: it is taken out, and the rest is read again.
+fn types(
+    text: &str,
+    mut root: Spanned<DeTable<'_>>,
+    gone: &mut Vec<String>,
+    problems: &mut Vec<Problem>,
+) -> Option<Config> {
     // Each turn takes a value out, so the file's own length bounds this; nobody reads more than a
     // page of faults.
-    while let Some(span) = wrong.take()
-        && problems.len() < MAX_TYPE_ERRORS
-        && take_out(root.get_mut(), span.start)
-    {
-        let Err(error) = Config::deserialize(toml::Deserializer::from(root.clone())) else {
-            break;
+    while problems.len() < MAX_PROBLEMS {
+        let error = match Config::deserialize(toml::Deserializer::from(root.clone())) {
+            Ok(config) => return Some(config),
+            Err(error) => error,
         };
         // What is missing now may be what was taken out; if it was missing before, it is said when
         // the rest is mended.
-        if error.message().starts_with("missing field") {
-            break;
+        if error.message().starts_with("missing field") && !gone.is_empty() {
+            return None;
         }
         let problem = from_toml(text, &error);
         if problems.contains(&problem) {
-            break;
+            return None;
         }
         problems.push(problem);
-        wrong = error.span();
+        let taken = error
+            .span()
+            .and_then(|span| take_out(root.get_mut(), span.start, ""));
+        gone.push(taken?);
     }
-    problems.sort_by_key(|p| (p.line, p.column));
-    problems
+    None
 }
 
-/// Takes the innermost value at this place of the text out. False: there is none.
-fn take_out(table: &mut DeTable<'_>, at: usize) -> bool {
+/// Takes the innermost value at this place of the text out, and gives its path. None: there is no
+/// such value.
+fn take_out(table: &mut DeTable<'_>, at: usize, path: &str) -> Option<String> {
     let mut here = None;
     for (key, value) in table.iter_mut() {
         let holds = value.span().contains(&at) || key.span().contains(&at);
-        let taken = match value.get_mut() {
-            DeValue::Table(inner) => take_out(inner, at),
-            DeValue::Array(items) => {
-                let mut tables = items.iter_mut().filter_map(|item| match item.get_mut() {
-                    DeValue::Table(inner) => Some(inner),
-                    _ => None,
-                });
-                tables.any(|inner| take_out(inner, at))
-            }
-            _ => false,
+        let name = key.get_ref().as_ref();
+        let own = match path {
+            "" => name.to_owned(),
+            path => format!("{path}.{name}"),
         };
-        if taken {
-            return true;
+        let taken = match value.get_mut() {
+            DeValue::Table(inner) => take_out(inner, at, &own),
+            DeValue::Array(items) => items.iter_mut().enumerate().find_map(|(i, item)| {
+                let DeValue::Table(inner) = item.get_mut() else {
+                    return None;
+                };
+                take_out(inner, at, &format!("{own}[{i}]"))
+            }),
+            _ => None,
+        };
+        if taken.is_some() {
+            return taken;
         }
         if holds {
-            here = Some(key.clone());
+            here = Some((key.clone(), own));
         }
     }
-    here.is_some_and(|key| table.remove(&key).is_some())
+    let (key, own) = here?;
+    table.remove(&key).map(|_| own)
 }
 
 fn from_toml(text: &str, error: &toml::de::Error) -> Problem {
@@ -201,6 +223,11 @@ fn position(text: &str, offset: usize) -> (usize, usize) {
     let line = before.iter().filter(|b| **b == b'\n').count() + 1;
     let column = before.iter().rev().take_while(|b| **b != b'\n').count() + 1;
     (line, column)
+}
+
+fn offset(text: &str, line: usize, column: usize) -> usize {
+    let before = text.split_inclusive('\n').take(line.saturating_sub(1));
+    before.map(str::len).sum::<usize>() + column.saturating_sub(1)
 }
 
 /// Former names, which go on to be read: the name, and what it is called now. Whoever writes both
@@ -408,6 +435,16 @@ mod tests {
         ));
         let lines: Vec<usize> = found.iter().map(|p| p.line).collect();
         assert_eq!(lines, [6, 8, 10, 12], "{found:?}");
+    }
+
+    #[test]
+    fn mistakes_of_every_kind_are_named_at_once() {
+        let found = problems(&format!(
+            "{GOOD}[lifetimes]\naccess_tokn = 3\ncode = \"soon\"\n[log]\nlevel = 5\n[[clients]]\nclient_id = \"a\"\ntoken_endpoint_auth_method = \"none\"\nredirect_uris = [\"not a uri\"]\n[[clients]]\nclient_id = \"b\"\nredirect_uri = [\"https://b.example/\"]\ngrant_types = [\"authorization_code\"]\n"
+        ));
+        let lines: Vec<usize> = found.iter().map(|p| p.line).collect();
+        // The second client has no redirect URI because its key is misspelt: one fault, not two.
+        assert_eq!(lines, [6, 7, 9, 13, 16], "{found:?}");
     }
 
     #[test]

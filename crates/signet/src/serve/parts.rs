@@ -311,6 +311,16 @@ async fn note_start(config: &Config, cluster: &Cluster, realm: &Realm) -> Result
         .note_declared_clients(&apply::declared_clients(config))
         .await
         .map_err(failed)?;
+    if !realm.store.is_full()
+        && let Some(before) = realm.note_issuer().await.map_err(failed)?
+    {
+        let issuer = &config.issuer;
+        tracing::warn!(
+            before,
+            issuer,
+            "changed the issuer: tokens, sessions and passkeys of the former one are void"
+        );
+    }
     if cluster.is_shared() && !realm.store.is_full() {
         cluster.note_whole().await.map_err(failed)?;
     }

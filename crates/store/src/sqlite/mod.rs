@@ -8,6 +8,7 @@
 //! another thread and back costs ten times that. Only when all connections for such reads are taken
 //! does it queue with the lists. Rows that every request reads and few change ([`recent`]) are not
 //! asked for again. The data directory belongs to one process at a time.
+mod backup;
 mod driven;
 mod open;
 mod queue;
@@ -17,6 +18,7 @@ mod reserve;
 mod sql;
 mod writer;
 
+pub use backup::backup;
 pub use driven::{Committed, Driver, Surroundings, ends_of_transactions};
 pub use open::{DATABASE_FILE, LOCK_FILE, OpenError};
 pub use reserve::{DEFAULT_RESERVE, RESERVE_FILE};

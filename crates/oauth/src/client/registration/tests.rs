@@ -199,6 +199,23 @@ fn what_would_leave_the_client_less_safe_than_it_thinks_is_refused() {
 }
 
 #[test]
+fn a_logout_uri_may_be_http_on_loopback_as_a_redirect_uri_may() {
+    for name in ["backchannel_logout_uri", "frontchannel_logout_uri"] {
+        let with =
+            |uri: &str| format!(r#""redirect_uris":["http://localhost:3000/cb"],"{name}":"{uri}""#);
+        let register = |uri: &str| try_register(&format!("{{{}}}", with(uri)));
+        assert!(register("http://localhost:3000/logout").is_ok(), "{name}");
+        for uri in [
+            "http://rp.example/logout",
+            "ftp://localhost/logout",
+            "http://localhost.rp.example/",
+        ] {
+            assert!(register(uri).is_err(), "{name}: {uri}");
+        }
+    }
+}
+
+#[test]
 fn redirect_uris_are_checked_by_application_type() {
     for member in [
         r#""redirect_uris":[]"#,

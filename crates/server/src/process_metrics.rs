@@ -1,0 +1,86 @@
+//! Figures of the process and of its signing keys, as metrics. Those of the process have the names
+//! by which every Prometheus exporter gives them.
+use signet_http::metrics::Family;
+use signet_registry::keys::{KeyInfo, Phase};
+use std::{fs, time::SystemTime};
+
+/// Ticks of the kernel's clock in `/proc`, a second: the same on every Linux (USER_HZ).
+const TICKS: u64 = 100;
+const PAGE_BYTES: u64 = 4096;
+
+/// The families that this system can tell.
+pub(crate) fn of_process() -> Vec<Family> {
+    let gauge = |name, help, value: Option<u64>| Some(Family::gauge(name, help).value(value?));
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let cpu = cpu_ticks(&stat)
+        .map(|ticks| Family::counter("process_cpu_seconds", "CPU time.").value(ticks / TICKS));
+    let pages = fs::read_to_string("/proc/self/statm").ok();
+    let pages = pages.and_then(|text| text.split(' ').nth(1)?.parse::<u64>().ok());
+    let files = fs::read_dir("/proc/self/fd").ok();
+    let files = files.and_then(|files| u64::try_from(files.count()).ok());
+    let started = fs::metadata("/proc/self").and_then(|own| own.modified());
+    let started = started.ok().and_then(|at| {
+        let since = at.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        Some(since.as_secs())
+    });
+    let families = [
+        cpu,
+        gauge(
+            "process_resident_memory_bytes",
+            "Memory that is in use.",
+            pages.map(|pages| pages * PAGE_BYTES),
+        ),
+        gauge("process_open_fds", "Files and connections.", files),
+        gauge(
+            "process_start_time_seconds",
+            "When the process began, Unix seconds.",
+            started,
+        ),
+    ];
+    families.into_iter().flatten().collect()
+}
+
+/// User and system time: the 14th and 15th field, after the name in parentheses, which may have
+/// spaces in it.
+fn cpu_ticks(stat: &str) -> Option<u64> {
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let mut fields = fields.split(' ').skip(11);
+    let user: u64 = fields.next()?.parse().ok()?;
+    let system: u64 = fields.next()?.parse().ok()?;
+    Some(user + system)
+}
+
+/// How long each key that signs has been there: one that is not rotated is seen.
+pub(crate) fn of_keys(keys: &[KeyInfo], now: u64) -> Family {
+    let help = "Seconds since a key began to sign.";
+    let family = Family::gauge("signet_signing_key_age_seconds", help);
+    let signing = keys.iter().filter(|key| key.phase == Phase::Active);
+    signing.fold(family, |family, key| {
+        let age = now.saturating_sub(key.active_from.unwrap_or(key.created_at));
+        family.of([("alg", key.kind.name()), ("kid", &key.kid)], age)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_whose_name_has_spaces_is_read() {
+        let stat = "42 (a ) b) S 1 2 3 4 5 6 7 8 9 10 300 45 0 0 20";
+        assert_eq!(cpu_ticks(stat), Some(345));
+        assert_eq!(cpu_ticks(""), None);
+    }
+
+    #[test]
+    fn a_process_knows_its_memory_and_its_files() {
+        let text = signet_http::metrics::render(of_process());
+        let names = ["resident_memory_bytes", "open_fds", "start_time_seconds"];
+        for name in names {
+            let begins = format!("process_{name} ");
+            let line = text.lines().find(|line| line.starts_with(&begins));
+            let value: u64 = line.unwrap().rsplit(' ').next().unwrap().parse().unwrap();
+            assert!(value > 0, "{name}");
+        }
+    }
+}
