@@ -164,6 +164,9 @@ pub(crate) fn attributes(t: &Face, all: &[AttributeView], hidden: &Markup) -> Ma
         @if !own.is_empty() {
             form method="post" action="account" {
                 (hidden)
+                // An empty field is as if omitted: this says which are in the form.
+                @let names: Vec<&str> = own.iter().map(|attribute| &*attribute.name).collect();
+                input type="hidden" name="attributes" value=(names.join(" "));
                 @for attribute in &own {
                     @let id = format!("attribute-{}", attribute.name);
                     @let name = format!("attribute.{}", attribute.name);
