@@ -51,6 +51,22 @@ test('a wrong password says so and the right one still works', () =>
     }),
   ))
 
+test('Back leads to a page that answered a form without the form being sent again', () =>
+  web(({ redirect, request, finish }) =>
+    withBrowser(async (page) => {
+      await page.goto(await request())
+      await logIn(page, { username: dev.user.username, password: 'not the password' })
+      await page.waitForSelector('[role=alert]')
+      await page.goto(`${dev.issuer}/sign-up`)
+      // Without the address that can be loaded again this is ERR_CACHE_MISS.
+      await page.goBack()
+      assert.match(page.url(), /\/interaction\?request=/)
+      await page.reload()
+      await logIn(page)
+      await finish(await arrive(page, redirect))
+    }),
+  ))
+
 test('cancel and deny answer the client with access_denied', () =>
   web(({ redirect, request }) =>
     withBrowser(async (page) => {

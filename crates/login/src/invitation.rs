@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::journey::accepted_terms;
 use crate::recover::refused;
 use crate::waiting_login::{self, Done};
-use signet_pages::{Face, Notice};
+use signet_pages::{Face, InvitationLetter, Invited, Notice};
 use signet_realm::letters::{self, Sending};
 use signet_realm::mailed_link;
 use signet_realm::state::Realm;
@@ -41,6 +41,9 @@ struct Link {
     email: String,
     /// As the account has it: this is what makes the link good for once.
     invitation: Invitation,
+    /// What the person is called who invites.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    by: Option<String>,
 }
 
 /// Why nobody was invited.
@@ -66,8 +69,9 @@ impl From<UserError> for InvitationError {
     }
 }
 
-/// Invites the person of an account, and takes the place of an invitation before it.
-pub async fn invite(realm: &Realm, id: &str) -> Result<(), InvitationError> {
+/// Invites the person of an account, and takes the place of an invitation before it. `by`: who does
+/// so, a user's id or a `client_id`; a person's name is said.
+pub async fn invite(realm: &Realm, id: &str, by: &str) -> Result<(), InvitationError> {
     let (users, now) = (&realm.people.users, realm.now());
     let user = users.by_id(id, now).await?.ok_or(UserError::NotFound)?;
     if realm.people.mailer.is_none() {
@@ -100,10 +104,13 @@ pub async fn invite(realm: &Realm, id: &str) -> Result<(), InvitationError> {
     });
     let user = change.await?;
     let issuer = &snapshot.settings.issuer;
+    // A name that cannot be read now holds up no invitation.
+    let by = users.by_id(by, now).await.ok().flatten();
     let link = Link {
         user_id: user.id.clone(),
         email,
         invitation,
+        by: by.map(|by| by.display_name().to_owned()),
     };
     let url = mailed_link::url(realm, PATH, PURPOSE, &link).map_err(UserError::from)?;
     let wishes = Wishes {
@@ -113,7 +120,16 @@ pub async fn invite(realm: &Realm, id: &str) -> Result<(), InvitationError> {
         accept: None,
     };
     let t = Face::of(wishes.choose(), realm.people.brands.own().clone(), "");
-    let letter = signet_pages::invitation(&t, issuer, &user.username, &url, invitation.ends_at);
+    let letter = signet_pages::invitation(
+        &t,
+        &InvitationLetter {
+            server: issuer,
+            username: &user.username,
+            by: link.by.as_deref(),
+            url: &url,
+            until: invitation.ends_at,
+        },
+    );
     let record = Event::new(Action::MAIL, now_ms);
     let sending = Sending {
         user_id: Some(&user.id),
@@ -170,7 +186,7 @@ fn ended(browser: BrowserRequest) -> Response {
 fn form_page(
     browser: &BrowserRequest,
     token: &str,
-    (_, user): &(Link, User),
+    (link, user): &(Link, User),
     notice: Option<Notice>,
 ) -> signet_pages::Html {
     let terms = browser.context.snapshot.settings.sign_up.terms.as_ref();
@@ -180,6 +196,9 @@ fn form_page(
             action: "invitation",
             token,
             login: &user.username,
+            invited: Some(Invited {
+                by: link.by.as_deref(),
+            }),
             name: None,
             shortest: browser.context.realm.people.passwords.shortest(user.admin),
             terms: terms.map(|terms| &*terms.url),
@@ -205,7 +224,10 @@ pub async fn submit(mut context: Context) -> Response {
         Err(error) => return browser.unavailable(&error),
     };
     match accept(&browser, &found, &form).await {
-        Ok(()) => waiting_login::after(browser, None, Done::SignedUp).await,
+        Ok(()) => {
+            let name = Some(&*found.1.username);
+            waiting_login::after(browser, None, name, Done::SignedUp).await
+        }
         Err(Failure::Expired(_)) => ended(browser),
         Err(failure) => refused(browser, failure, |browser, notice| {
             form_page(browser, token, &found, Some(notice))

@@ -59,7 +59,7 @@ pub async fn submit(mut context: Context) -> Response {
         .audit()
         .act(event, kept, |_| "temporarily_unavailable");
     match kept.await {
-        Ok(true) => waiting_login::after(browser, None, Done::Kept).await,
+        Ok(true) => waiting_login::after(browser, None, None, Done::Kept).await,
         Ok(false) | Err(UserError::NotFound) => {
             record_wrong_link(&browser);
             ended(browser)

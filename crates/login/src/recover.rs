@@ -32,7 +32,7 @@ use signet_request::interaction::{Goal, Interaction, Page};
 use signet_request::security_mail::{self, SecurityEvent};
 
 /// Where it is, below the issuer.
-const PATH: &str = "/account/recover";
+pub const PATH: &str = "/account/recover";
 /// How long a link works, in seconds.
 const LIFETIME: u64 = 30 * 60;
 
@@ -103,7 +103,25 @@ fn ask_page(
         None => browser.interaction(Goal::Recover),
     };
     interaction.page = Page::Recover;
-    signet_pages::recover(&browser.face(), &browser.seal(&interaction), typed, notice)
+    let back = back(browser, &interaction);
+    let (face, sealed) = (browser.face(), browser.seal(&interaction));
+    signet_pages::recover(&face, &sealed, typed, notice, back.as_deref())
+}
+
+/// What continues on the login page: the sealed state of a login that leads on. It is a method's
+/// page, from which one comes back to the login page.
+fn back(browser: &BrowserRequest, interaction: &Interaction) -> Option<String> {
+    let waiting = Interaction {
+        page: Page::Method,
+        pending: None,
+        ..interaction.clone()
+    };
+    interaction.leads_on().then(|| browser.seal(&waiting))
+}
+
+/// The page that asks for the name, again.
+pub fn again(browser: BrowserRequest, interaction: &Interaction) -> Response {
+    ask(browser, StatusCode::OK, "", None, Some(interaction))
 }
 
 fn ask(
@@ -134,9 +152,12 @@ pub async fn submit(mut context: Context) -> Response {
         return reset(browser, token, &form).await;
     }
     match browser.open(&form) {
-        // From the login page.
-        Some(interaction) if interaction.page == Page::Login && interaction.leads_on() => {
-            ask(browser, StatusCode::OK, "", None, Some(&interaction))
+        // From the login page, with the name that was typed there.
+        Some(interaction) if interaction.page == Page::Login => {
+            let typed = form.get("typed").unwrap_or("").trim();
+            let typed = Some(typed).filter(|typed| typed.len() <= MAX_EMAIL_BYTES);
+            let begun = interaction.leads_on().then_some(&interaction);
+            ask(browser, StatusCode::OK, typed.unwrap_or(""), None, begun)
         }
         Some(interaction) if interaction.page == Page::Recover => {
             let typed = form.get("username").unwrap_or("").trim();
@@ -156,13 +177,10 @@ pub async fn submit(mut context: Context) -> Response {
     }
 }
 
-async fn send(browser: BrowserRequest, typed: &str, mut interaction: Interaction) -> Response {
+async fn send(browser: BrowserRequest, typed: &str, interaction: Interaction) -> Response {
     match try_send(&browser, typed, &interaction).await {
         Ok(()) => {
-            // A method's page, from which one comes back to the login page.
-            interaction.page = Page::Method;
-            interaction.pending = None;
-            let back = interaction.leads_on().then(|| browser.seal(&interaction));
+            let back = back(&browser, &interaction);
             let html = signet_pages::recover_sent(&browser.face(), LIFETIME / 60, back.as_deref());
             browser.page(html)
         }
@@ -295,7 +313,9 @@ async fn reset(browser: BrowserRequest, token: &str, form: &Params) -> Response 
         Ok(()) => {
             let told = SecurityEvent::Recovered;
             security_mail::send(&browser, &user.1, told).await;
-            waiting_login::after(browser, user.0.begun.as_ref(), Done::Recovered).await
+            let (link, user) = &user;
+            let name = Some(&*user.username);
+            waiting_login::after(browser, link.begun.as_ref(), name, Done::Recovered).await
         }
         Err(failure) => refused(browser, failure, |browser, notice| {
             let (face, shortest) = (browser.face(), shortest(browser, &user.1));

@@ -298,6 +298,7 @@ fn form_page(
             action: "sign-up",
             token,
             login: &link.email,
+            invited: None,
             name: Some(name),
             shortest: browser.context.realm.people.passwords.shortest(false),
             terms: settings.terms.as_ref().map(|terms| &*terms.url),
@@ -313,7 +314,10 @@ async fn accept(browser: BrowserRequest, token: &str, form: &Params) -> Response
         Err(error) => return browser.unavailable(&error),
     };
     match try_accept(&browser, &link, form).await {
-        Ok(()) => waiting_login::after(browser, link.begun.as_ref(), Done::SignedUp).await,
+        Ok(()) => {
+            let name = Some(&*link.email);
+            waiting_login::after(browser, link.begun.as_ref(), name, Done::SignedUp).await
+        }
         Err(Failure::Expired(_)) => ended(browser),
         Err(failure) => refused(browser, failure, |browser, notice| {
             let name = form.get("name").unwrap_or("");
@@ -325,9 +329,7 @@ async fn accept(browser: BrowserRequest, token: &str, form: &Params) -> Response
 async fn try_accept(browser: &BrowserRequest, link: &Link, form: &Params) -> Result<(), Failure> {
     let realm = &browser.context.realm;
     let name = form.get("name").unwrap_or("").trim();
-    // Administrators read it. The joiners stand within names of several alphabets.
-    let is_seen = |c| is_seen(c) || matches!(c, '\u{200c}' | '\u{200d}');
-    if !name.chars().all(is_seen) {
+    if !can_be_a_name(name) {
         return Err(Failure::Invalid("sign-up-name-wrong"));
     }
     let profile = Profile {
@@ -362,6 +364,12 @@ async fn try_accept(browser: &BrowserRequest, link: &Link, form: &Params) -> Res
         Err(UserError::Profile) => Err(Failure::Invalid("sign-up-name-wrong")),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Administrators read it. The joiners stand within names of several alphabets.
+pub(crate) fn can_be_a_name(text: &str) -> bool {
+    let is_seen = |c| is_seen(c) || matches!(c, '\u{200c}' | '\u{200d}');
+    text.chars().all(is_seen)
 }
 
 fn code(error: &UserError) -> &'static str {

@@ -18,6 +18,9 @@ use signet_request::interaction::{Interaction, Page};
 /// Names the row.
 pub(crate) type WaitingId = [u8; 16];
 
+/// What stands before the sealed name, at the end of a query.
+const AS: &str = "&as=";
+
 /// What the person has done by the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Done {
@@ -133,17 +136,23 @@ async fn find(browser: &BrowserRequest, id: &WaitingId) -> Result<Waiting, Store
     }))
 }
 
-/// What the login page says, for a query of `/account` that [`after`] leads to.
-pub(crate) fn said(query: &str) -> Option<&'static str> {
-    Done::ALL.into_iter().find_map(|done| match query {
+/// What the login page says, for a query of `/account` that [`after`] leads to, and the sealed name
+/// that it is filled in with.
+pub(crate) fn said(query: &str) -> Option<(&'static str, Option<&str>)> {
+    let (query, name) = match query.split_once(AS) {
+        Some((query, name)) => (query, Some(name)),
+        None => (query, None),
+    };
+    let text = Done::ALL.into_iter().find_map(|done| match query {
         _ if query == done.query(false) => Some(done.said()),
         _ if query == done.query(true) => Some(done.said_elsewhere()),
         _ => None,
-    })
+    });
+    text.map(|text| (text, name))
 }
 
-/// GET `/interaction?recovered=ID`, `/interaction?signed_up=ID`: the login goes on.
-pub async fn go_on(browser: BrowserRequest, id: &str, done: Done) -> Response {
+/// GET `/interaction?recovered=ID`, `/interaction?signed_up=ID`: the login goes on. `name`: sealed.
+pub async fn go_on(browser: BrowserRequest, id: &str, name: Option<&str>, done: Done) -> Response {
     let id = base64url::decode(id.as_bytes()).ok();
     let id = id.and_then(|id| WaitingId::try_from(id).ok());
     let found = match id {
@@ -153,7 +162,8 @@ pub async fn go_on(browser: BrowserRequest, id: &str, done: Done) -> Response {
     match found {
         Ok(Waiting::Here(interaction)) => {
             let notice = Notice::Done(done.said());
-            journey::show(browser, *interaction, Some(notice))
+            let name = name.and_then(|name| browser.open_name(name));
+            journey::show_for(browser, *interaction, name.as_deref(), Some(notice))
         }
         Ok(Waiting::Elsewhere | Waiting::Gone) => browser.start_again(),
         Err(error) => browser.unavailable(&error),
@@ -161,8 +171,13 @@ pub async fn go_on(browser: BrowserRequest, id: &str, done: Done) -> Response {
 }
 
 /// After what was done by the link: the login page follows, for whoever has the mail shows that
-/// they know the new password, too.
-pub(crate) async fn after(browser: BrowserRequest, id: Option<&WaitingId>, done: Done) -> Response {
+/// they know the new password, too. `name`: what they log in with, which is filled in.
+pub(crate) async fn after(
+    browser: BrowserRequest,
+    id: Option<&WaitingId>,
+    name: Option<&str>,
+    done: Done,
+) -> Response {
     let found = match id {
         Some(id) => find(&browser, id).await.map(|found| (Some(id), found)),
         None => Ok((None, Waiting::Gone)),
@@ -176,6 +191,8 @@ pub(crate) async fn after(browser: BrowserRequest, id: Option<&WaitingId>, done:
         Ok((_, Waiting::Here(_) | Waiting::Gone)) => format!("/account?{}", done.query(false)),
         Err(error) => return browser.unavailable(&error),
     };
-    let url = browser.url(&path);
+    let name = name.and_then(|name| browser.seal_name(name));
+    let name = name.map(|name| format!("{AS}{name}"));
+    let url = browser.url(&path) + name.as_deref().unwrap_or("");
     browser.redirect(&url)
 }

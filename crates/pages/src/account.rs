@@ -3,12 +3,13 @@
 pub(crate) mod agents;
 pub(crate) mod deletion;
 pub(crate) mod factors;
+pub(crate) mod profile;
 
 use maud::{Markup, html};
 
 use crate::account::agents::{AgentsView, agents};
-use crate::account::factors::{FactorsView, factors};
-use crate::login::passkey;
+use crate::account::factors::{FactorsView, factors, passkeys};
+use crate::account::profile::{AttributeView, ProfileView, attributes, profile};
 use crate::login::providers::{ProviderLinks, account_links};
 use crate::parts::face::{Face, Part, plain, strong};
 use crate::parts::layout::{Forms, Frame, Html, Menu, Notice, notice};
@@ -42,6 +43,8 @@ pub struct AccountView<'a> {
     pub agents: Option<&'a AgentsView>,
     /// What a browser is asked for that adds a passkey; none: they are not offered.
     pub passkey: Option<&'a str>,
+    /// Who the person is.
+    pub profile: ProfileView<'a>,
     /// What the realm keeps of the person, as far as they may see it.
     pub attributes: &'a [AttributeView],
     /// What they log in with beside the password.
@@ -50,108 +53,6 @@ pub struct AccountView<'a> {
     pub providers: ProviderLinks<'a>,
     /// They may have the account deleted: after so many days.
     pub deletable: Option<u64>,
-}
-
-/// An attribute as its person sees it.
-#[derive(Debug, Clone, Default)]
-pub struct AttributeView {
-    /// Names it in the form.
-    pub name: String,
-    /// What the page calls it.
-    pub label: String,
-    /// What its value is.
-    pub field: AttributeField,
-    /// They may change it.
-    pub editable: bool,
-    /// Somebody has to vouch for the value, and nobody does yet.
-    pub waits: bool,
-}
-
-/// The value of an attribute, and how it is typed in.
-#[derive(Debug, Clone)]
-pub enum AttributeField {
-    /// One line; empty: none. The longest, in bytes.
-    Line(String, usize),
-    /// A whole number; none: none.
-    Number(Option<i64>),
-    /// Yes or no; none: neither was said.
-    Choice(Option<bool>),
-    /// Lines.
-    Lines(Vec<String>),
-}
-
-impl Default for AttributeField {
-    fn default() -> AttributeField {
-        AttributeField::Line(String::new(), 0)
-    }
-}
-
-impl AttributeField {
-    /// The value as text, where it is only shown.
-    fn text(&self, t: &Face) -> String {
-        match self {
-            AttributeField::Line(text, _) => text.clone(),
-            AttributeField::Number(n) => n.map_or_else(String::new, |n| n.to_string()),
-            AttributeField::Choice(choice) => match choice {
-                None => String::new(),
-                Some(true) => t.text("page-yes").into_owned(),
-                Some(false) => t.text("page-no").into_owned(),
-            },
-            AttributeField::Lines(lines) => lines.join(", "),
-        }
-    }
-}
-
-/// What is kept of the person: what they may change is a form.
-fn attributes(t: &Face, view: &AccountView<'_>, hidden: &Markup) -> Markup {
-    let (own, shown): (Vec<_>, Vec<_>) = view.attributes.iter().partition(|one| one.editable);
-    html! {
-        h2 #attributes { (t.text("account-about")) }
-        @if !shown.is_empty() {
-            dl aria-labelledby="attributes" {
-                @for attribute in &shown {
-                    dt { bdi { (attribute.label) } }
-                    dd {
-                        @let text = attribute.field.text(t);
-                        @if text.is_empty() { span .soft { (t.text("page-not-set")) } } @else { bdi { (text) } }
-                    }
-                }
-            }
-        }
-        @if !own.is_empty() {
-            form method="post" action="account" {
-                (hidden)
-                @for attribute in &own {
-                    @let id = format!("attribute-{}", attribute.name);
-                    @let name = format!("attribute.{}", attribute.name);
-                    @let waiting = attribute.waits.then(|| format!("{id}-waits"));
-                    label for=(id) { bdi { (attribute.label) } }
-                    @match &attribute.field {
-                        AttributeField::Line(text, longest) => {
-                            input id=(id) name=(name) type="text" value=(text) maxlength=(longest) aria-describedby=[&waiting];
-                        }
-                        AttributeField::Number(n) => {
-                            input id=(id) name=(name) type="text" inputmode="numeric" value=[n] aria-describedby=[&waiting];
-                        }
-                        AttributeField::Choice(choice) => {
-                            select id=(id) name=(name) aria-describedby=[&waiting] {
-                                option value="" selected[choice.is_none()] { (t.text("page-not-set")) }
-                                option value="true" selected[*choice == Some(true)] { (t.text("page-yes")) }
-                                option value="false" selected[*choice == Some(false)] { (t.text("page-no")) }
-                            }
-                        }
-                        AttributeField::Lines(lines) => {
-                            textarea id=(id) name=(name) rows="3" aria-describedby=[&waiting] { (lines.join("\n")) }
-                        }
-                    }
-                    @if let Some(waiting) = &waiting {
-                        p id=(waiting) .small .soft { (t.text("account-waits")) }
-                    }
-                }
-                button .main type="submit" name="decision" value="attributes" { (t.text("account-save")) }
-            }
-        }
-    }
 }
 
 /// A session as its owner sees it.
@@ -239,9 +140,12 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
 
         (parts(t, view, shown))
 
-        @if !view.attributes.is_empty() { section #profile .shown[is("profile")] { (attributes(t, view, &hidden)) } }
+        section #profile .shown[is("profile")] {
+            (profile(t, &view.profile, (view.username, view.email), &hidden))
+            (attributes(t, view.attributes, &hidden))
+        }
         section #security .shown[is("security")] {
-        @if let Some(options) = view.passkey { (passkey::account_part(t, options, &hidden)) }
+        (passkeys(t, view.factors, view.passkey, &hidden))
         @if let Some(view) = view.factors { (factors(t, view, &hidden)) }
         @if view.own_password {
             h2 { (t.text(if view.has_password { "account-password-change" } else { "account-password-set" })) }
@@ -353,7 +257,7 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
                 button type="submit" name="decision" value="export" { (t.text("account-data-export")) }
             }
             @if let Some(days) = view.deletable {
-                details {
+                details .danger {
                     summary { (t.text("account-delete")) }
                     p .soft { (t.with("account-delete-text", &[("days", days.into())])) }
                     form method="post" action="account" {
@@ -377,7 +281,7 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
 /// marks the one that is shown. `shown`: the part that a form of it was just answered in.
 fn parts(t: &Face, view: &AccountView<'_>, shown: Option<&str>) -> Markup {
     let parts = [
-        (!view.attributes.is_empty(), "#profile", "account-about"),
+        (true, "#profile", "account-about"),
         (true, "#security", "account-security"),
         (true, "#devices", "account-sessions"),
         (true, "#applications", "account-applications"),
@@ -408,8 +312,14 @@ fn end_label(t: &Face, session: &SessionView) -> String {
     t.with(id, &args)
 }
 
-/// `/account/recover`: asks whose password was forgotten.
-pub fn recover(t: &Face, interaction: &str, typed: &str, problem: Option<Notice>) -> Html {
+/// `/account/recover`: asks whose password was forgotten. `back`: as for [`recover_sent`].
+pub fn recover(
+    t: &Face,
+    interaction: &str,
+    typed: &str,
+    problem: Option<Notice>,
+    back: Option<&str>,
+) -> Html {
     Frame {
         menu: Menu::Interaction(interaction),
         ..Frame::own(t, t.text("account-recover-title"))
@@ -418,14 +328,29 @@ pub fn recover(t: &Face, interaction: &str, typed: &str, problem: Option<Notice>
         h1 { (t.text("account-recover-heading")) }
         p .soft { (t.text("account-recover-text")) }
         (notice(t, problem.as_ref()))
-        form method="post" action="recover" {
+        form method="post" action={ (t.base) "/account/recover" } {
             input type="hidden" name="interaction" value=(interaction);
             label for="username" { (t.text("login-username")) }
             input #username name="username" type="text" value=(typed) required maxlength="254" autofocus
                 autocomplete="username" autocapitalize="none" autocorrect="off" spellcheck="false";
             button .main type="submit" name="decision" value="email" { (t.text("account-recover-send")) }
         }
+        (back_to_login(t, back))
     })
+}
+
+/// To the login that continues from here, where there is one, or to the person's own.
+fn back_to_login(t: &Face, back: Option<&str>) -> Markup {
+    html! {
+        @if let Some(interaction) = back {
+            form method="post" action={ (t.base) "/interaction" } {
+                input type="hidden" name="interaction" value=(interaction);
+                button type="submit" name="decision" value="allow" { (t.text("account-recover-back")) }
+            }
+        } @else {
+            p { a .alone href={ (t.base) "/account" } { (t.text("account-recover-back")) } }
+        }
+    }
 }
 
 /// The same answer for every name. `back`: the sealed interaction of a login that continues from
@@ -437,14 +362,7 @@ pub fn recover_sent(t: &Face, minutes: u64, back: Option<&str>) -> Html {
             (t.with("account-recover-sent", &[("minutes", minutes.into())]))
             " " (t.text("login-code-spam"))
         }
-        @if let Some(interaction) = back {
-            form method="post" action="../interaction" {
-                input type="hidden" name="interaction" value=(interaction);
-                button type="submit" name="decision" value="allow" { (t.text("account-recover-back")) }
-            }
-        } @else {
-            p { a .alone href="../account" { (t.text("account-recover-back")) } }
-        }
+        (back_to_login(t, back))
     })
 }
 
@@ -459,13 +377,14 @@ pub fn reset(
     Frame {
         password: true,
         files: vec![&PASSWORD],
+        menu: Menu::Link("account/recover", token),
         ..Frame::own(t, t.text("account-reset-title"))
     }
     .render(html! {
         h1 { (t.text("account-reset-title")) }
         p .soft { (t.html("account-reset-text", &[("name", strong(username))])) }
         (notice(t, problem.as_ref()))
-        form method="post" action="recover" {
+        form method="post" action={ (t.base) "/account/recover" } {
             input type="hidden" name="token" value=(token);
             input type="text" name="username" value=(username) autocomplete="username" hidden;
             (password_field::new(t, &NewPassword { shortest, autofocus: true, logins: &[username], name: "" }))
@@ -510,5 +429,19 @@ mod tests {
         assert!(!untouched.contains(" aria-current="), "{untouched}");
         assert!(!untouched.contains("class=\"shown\""), "{untouched}");
         assert!(!untouched.contains("autofocus"), "{untouched}");
+    }
+    #[test]
+    fn the_deletion_stands_apart_and_says_in_a_sentence_when_it_is_final() {
+        for (days, said) in [(1, "After 1 day the"), (14, "After 14 days the")] {
+            let view = AccountView {
+                deletable: Some(days),
+                ..AccountView::default()
+            };
+            let html = account(&Face::default(), &view).body;
+            let (_, part) = html
+                .split_once("<details class=\"danger\">")
+                .expect("apart");
+            assert!(part.contains(said), "{part}");
+        }
     }
 }

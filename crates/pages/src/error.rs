@@ -3,15 +3,17 @@
 use maud::html;
 
 use crate::parts::face::{Face, Part};
-use crate::parts::layout::{Frame, Html};
+use crate::parts::layout::{Frame, Html, Menu};
 
 /// Shown where the error cannot go back to the client. `code` is the protocol's error code;
 /// `description` a fixed text in English, or the id of a text; `request_id` finds the log line.
-pub fn error(t: &Face, code: &str, description: &str, request_id: &str) -> Html {
+/// `sealed`: all of it, for the menu of languages.
+pub fn error(t: &Face, code: &str, description: &str, request_id: &str, sealed: &str) -> Html {
     let mono = |text: &str| Part::Html(html! { code dir="ltr" { (text) } });
     Frame {
         main_id: "error",
         error_code: Some(code),
+        menu: Menu::Error(sealed),
         ..Frame::own(t, t.text("error-title"))
     }
     .render(html! {
@@ -55,7 +57,7 @@ mod tests {
     #[test]
     fn the_error_page_carries_its_code() {
         let t = Face::default();
-        let html = error(&t, "invalid_request", "malformed", "r1");
+        let html = error(&t, "invalid_request", "malformed", "r1", "sealed");
         let found = "<main id=\"error\" data-error=\"invalid_request\"";
         assert!(html.body.contains(found));
         assert!(html.body.contains("Malformed."));
@@ -73,7 +75,7 @@ mod tests {
     #[test]
     fn a_page_that_was_left_open_is_told_from_a_browser_without_cookies() {
         let t = Face::default();
-        let of = |text| error(&t, "invalid_request", text, "").body;
+        let of = |text| error(&t, "invalid_request", text, "", "").body;
         assert!(of("error-expired").contains("too old"));
         assert!(of("error-cookies").contains("cookies"));
     }

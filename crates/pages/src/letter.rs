@@ -5,7 +5,7 @@
 
 use maud::{DOCTYPE, Markup, html};
 
-use crate::parts::face::{Face, strong};
+use crate::parts::face::{Face, plain, strong};
 
 /// A finished mail, without its receiver.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -162,18 +162,58 @@ pub fn sign_up_known(t: &Face, server: &str, username: &str) -> Letter {
     letter(t, t.with("mail-sign-up-known-subject", &brand), &lines)
 }
 
-/// A link by which somebody accepts an invitation. `until`: Unix seconds.
-pub fn invitation(t: &Face, server: &str, username: &str, url: &str, until: u64) -> Letter {
+/// What the mail to somebody who is invited says.
+#[derive(Debug, Clone, Copy)]
+pub struct InvitationLetter<'a> {
+    /// The issuer.
+    pub server: &'a str,
+    /// The account's user name.
+    pub username: &'a str,
+    /// Who invites, where that is a person.
+    pub by: Option<&'a str>,
+    /// The link.
+    pub url: &'a str,
+    /// Until when it works, Unix seconds.
+    pub until: u64,
+}
+
+/// A link by which somebody accepts an invitation.
+pub fn invitation(t: &Face, invitation: &InvitationLetter<'_>) -> Letter {
+    let (server, brand) = (invitation.server, t.brand.name());
+    let said = match invitation.by {
+        Some(by) => Line {
+            text: t.with(
+                "mail-invitation-by",
+                &[
+                    ("by", by.into()),
+                    ("brand", brand.into()),
+                    ("server", server.into()),
+                ],
+            ),
+            html: paragraph(t.html(
+                "mail-invitation-by",
+                &[
+                    ("by", strong(by)),
+                    ("brand", plain(brand)),
+                    ("server", plain(server)),
+                ],
+            )),
+        },
+        None => Line::of(t.with(
+            "mail-invitation-text",
+            &[("brand", brand.into()), ("server", server.into())],
+        )),
+    };
     let lines = [
-        Line::of(t.with("mail-invitation-text", &[("server", server.into())])),
-        account_line(t, username),
-        button(t, url, "mail-invitation-button"),
+        said,
+        account_line(t, invitation.username),
+        button(t, invitation.url, "mail-invitation-button"),
         Line::of(t.with(
             "mail-invitation-until",
-            &[("time", (&t.time_text(until)).into())],
+            &[("time", (&t.time_text(invitation.until)).into())],
         )),
     ];
-    let brand = [("brand", t.brand.name().into())];
+    let brand = [("brand", brand.into())];
     letter(t, t.with("mail-invitation-subject", &brand), &lines)
 }
 
@@ -279,6 +319,26 @@ mod tests {
         assert!(letter.text.contains("You are logging in to <Shop>."));
         assert!(letter.html.contains("&lt;Shop&gt;"));
         assert!(letter.subject.contains("012345") && letter.subject.contains("Signet"));
+    }
+
+    #[test]
+    fn an_invitation_says_to_what_and_by_whom() {
+        let mut facts = InvitationLetter {
+            server: "https://id.example",
+            username: "erin",
+            by: Some("Ada <b>"),
+            url: "https://id.example/invitation?token=x",
+            until: 0,
+        };
+        let letter = invitation(&Face::default(), &facts);
+        assert_eq!(letter.subject, "You were invited to Signet");
+        let said = "Ada <b> invited you to Signet";
+        assert!(letter.text.starts_with(said), "{}", letter.text);
+        assert!(!letter.html.contains("<b>"), "{}", letter.html);
+        assert!(letter.html.contains(">Choose your password<"));
+        facts.by = None;
+        let letter = invitation(&Face::default(), &facts);
+        assert!(letter.text.starts_with("You were invited to Signet"));
     }
 
     #[test]

@@ -26,10 +26,8 @@ pub use account::deletion::{deletion_page, keep_account};
 pub use account::factors::{
     CredentialSort, CredentialView, FactorsView, TotpAddPage, recovery_codes, totp_add,
 };
-pub use account::{
-    AccountView, AttributeField, AttributeView, ConsentView, SessionView, account, recover,
-    recover_sent, reset,
-};
+pub use account::profile::{AttributeField, AttributeView, ProfileView};
+pub use account::{AccountView, ConsentView, SessionView, account, recover, recover_sent, reset};
 pub use check_session::{CHECK_SESSION_POLICY, check_session};
 pub use consent::{ConsentPage, ScopeLine, consent};
 pub use device::{device_confirm, device_done, device_enter};
@@ -37,8 +35,8 @@ pub use error::error;
 pub use form_post::form_post;
 pub use leaving::{LeavingPage, Onward, leaving};
 pub use letter::{
-    Letter, LoginCode, SecurityFacts, account_erased, deletion_asked, invitation, login_code,
-    recovery_link, security, sign_up_known, sign_up_link,
+    InvitationLetter, Letter, LoginCode, SecurityFacts, account_erased, deletion_asked, invitation,
+    login_code, recovery_link, security, sign_up_known, sign_up_link,
 };
 pub use login::accept_terms::{AcceptTerms, accept_terms};
 pub use login::first_password::{FirstPassword, first_password};
@@ -47,7 +45,7 @@ pub use login::passkey::{PasskeyOffer, PasskeyStep, passkey_offer, passkey_step}
 pub use login::providers::{
     ProviderButton, ProviderFirst, ProviderLink, ProviderLinks, provider_first,
 };
-pub use login::sign_up::{NewAccountPage, SignUpPage, new_account, sign_up, sign_up_sent};
+pub use login::sign_up::{Invited, NewAccountPage, SignUpPage, new_account, sign_up, sign_up_sent};
 pub use login::steps::{StepPage, choose_step, password_step, recovery_step, totp_step};
 pub use login::{CodePage, LoginPage, SelectPage, code, login, select_account};
 pub use logout::{LogoutFrame, LogoutOnward, logout_confirm, signed_out, stayed};

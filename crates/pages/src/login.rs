@@ -104,11 +104,9 @@ pub fn login(t: &Face, page: &LoginPage<'_>) -> Html {
                 (password_field::current(t, &PasswordField { autofocus: !page.username.is_empty(), problem }))
                 // Behind the field: Tab leads from the name to the password. The style puts it
                 // beside the label.
-                @if page.recovery && page.leads_on {
-                    // Of a form of its own: what was typed here is not sent along.
+                @if page.recovery {
+                    // Of a form of its own: no password is sent along.
                     button .small type="submit" form="forgotten" { (t.text("login-forgotten")) }
-                } @else if page.recovery {
-                    a .small href="account/recover" { (t.text("login-forgotten")) }
                 }
             }
             button .main type="submit" name="decision" value="allow" { (t.text("login-submit")) }
@@ -130,9 +128,11 @@ pub fn login(t: &Face, page: &LoginPage<'_>) -> Html {
         } @else if page.sign_up {
             p { a .alone #sign-up href="sign-up" { (t.text("login-sign-up")) } }
         }
-        @if page.recovery && page.leads_on {
+        @if page.recovery {
             form #forgotten method="post" action="account/recover" {
                 input type="hidden" name="interaction" value=(page.interaction);
+                // The script keeps it as it is typed above.
+                input type="hidden" name="typed" value=(page.username);
             }
         }
         (links(t, &page.links))
@@ -284,6 +284,21 @@ mod tests {
                 assert!(!between.contains(focusable), "{focusable} in {between}");
             }
         }
+    }
+
+    #[test]
+    fn a_name_goes_along_to_the_page_of_a_forgotten_password_and_a_password_does_not() {
+        let page = LoginPage {
+            local: true,
+            recovery: true,
+            username: "alice",
+            ..LoginPage::default()
+        };
+        let html = login(&Face::default(), &page).body;
+        let form = &html[html.find("id=\"forgotten\"").expect("a form")..];
+        let form = &form[..form.find("</form>").expect("its end")];
+        assert!(form.contains("name=\"typed\" value=\"alice\""), "{form}");
+        assert!(!form.contains("password"), "{form}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use maud::html;
 
 use super::leaving::link;
 use crate::parts::face::{Face, strong};
-use crate::parts::layout::{Frame, Html};
+use crate::parts::layout::{Frame, Html, Menu};
 use crate::parts::script::AFTER_LOGOUT;
 
 /// Asks before a session ends: a link from anywhere must not log a person out (OpenID RP-Initiated
@@ -17,7 +17,11 @@ pub fn logout_confirm(
     client_name: Option<&str>,
     host: Option<&str>,
 ) -> Html {
-    Frame::new(t, t.text("logout-title")).render(html! {
+    Frame {
+        menu: Menu::Interaction(interaction),
+        ..Frame::new(t, t.text("logout-title"))
+    }
+    .render(html! {
         h1 { (t.text("logout-title")) }
         p .soft {
             @if let Some(client) = client_name {

@@ -1,6 +1,8 @@
 //! One request of a person's browser: who is there, and the cookies that the answer sets.
 
 use http::{HeaderValue, Method, StatusCode, header};
+use signet_crypto::seal::Purpose;
+use signet_encoding::base64url;
 use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::params::Params;
 use signet_revocation::RevocationQuery;
@@ -9,7 +11,8 @@ use signet_store::StoreError;
 use crate::access::Entrance;
 use crate::cookie::{self, Browser, Cookie, KnownBrowser};
 use crate::http::{Context, Response, context::path_of, response};
-use crate::interaction::Interaction;
+use crate::interaction::{Goal, Interaction, seal_resume};
+use crate::shown_error::ShownError;
 use signet_audit::Action;
 use signet_directory::User;
 use signet_directory::session::{self, Found, Login};
@@ -21,6 +24,12 @@ use std::sync::OnceLock;
 
 /// How many tags of `ui_locales` are looked at: what `/authorize` takes.
 const MAX_UI_LOCALES: usize = 16;
+
+/// The page of a forgotten password.
+const RECOVER: &str = "/account/recover";
+
+/// Longest sealed name that is opened, in characters.
+const MAX_SEALED_NAME: usize = 1024;
 
 /// Somebody who is logged in: session and user are both in force.
 #[derive(Clone, Debug)]
@@ -55,6 +64,8 @@ pub struct BrowserRequest {
     asked: OnceLock<Language>,
     /// Chosen by this request itself.
     chosen: Option<Language>,
+    /// See [`Face::again`].
+    again: OnceLock<String>,
     /// The next login came by an identity provider.
     pub arrived: Option<Arrived>,
 }
@@ -71,6 +82,7 @@ impl BrowserRequest {
             cookies: Vec::new(),
             asked: OnceLock::new(),
             chosen: None,
+            again: OnceLock::new(),
             arrived: None,
             context,
         };
@@ -307,7 +319,10 @@ impl BrowserRequest {
 
     /// How the pages of the answer look and speak: their `t`.
     pub fn face(&self) -> Face {
-        face_in(&self.context, self.language())
+        Face {
+            again: self.again.get().cloned(),
+            ..face_in(&self.context, self.language())
+        }
     }
 
     /// Seals an interaction for this browser.
@@ -317,7 +332,7 @@ impl BrowserRequest {
     }
 
     /// A new interaction's lifetime and beginning.
-    pub fn interaction(&self, goal: crate::interaction::Goal) -> Interaction {
+    pub fn interaction(&self, goal: Goal) -> Interaction {
         let settings = &self.context.snapshot.settings;
         Interaction::new(goal, settings.interaction_lifetime, self.context.now())
     }
@@ -336,7 +351,36 @@ impl BrowserRequest {
         if let Some(language) = opened.language.as_deref().and_then(Language::of_tag) {
             let _ = self.asked.set(language);
         }
+        if let Some(again) = self.again_at(&opened) {
+            let _ = self.again.set(again);
+        }
         Some(opened)
+    }
+
+    /// Where the answer to a form of this interaction can be loaded again. The address says what
+    /// the client's own request said, sealed, or what another page's address says anyway; nothing
+    /// that was shown or typed is in it.
+    fn again_at(&self, interaction: &Interaction) -> Option<String> {
+        if self.context.method != Method::POST {
+            return None;
+        }
+        let path = match &interaction.goal {
+            Goal::Authorize(request) => {
+                let keyring = self.context.realm.keyring();
+                let sealed = seal_resume(request, &keyring, interaction.ends_at)?;
+                format!("/interaction?request={sealed}")
+            }
+            Goal::Device(Some(code)) => format!("/device?user_code={code}"),
+            Goal::Device(None) => "/device".to_owned(),
+            Goal::Account if self.context.uri.path().ends_with(RECOVER) => RECOVER.to_owned(),
+            Goal::Account => "/account".to_owned(),
+            Goal::Recover => RECOVER.to_owned(),
+            Goal::SignUp => "/sign-up".to_owned(),
+            // The end of a session is asked for once.
+            Goal::Logout { .. } => return None,
+        };
+        let base = path_of(&self.context.snapshot.settings.issuer);
+        Some(format!("{base}{path}"))
     }
 
     /// As [`BrowserRequest::open`], of a text that was kept elsewhere than in a form.
@@ -350,6 +394,27 @@ impl BrowserRequest {
             self.context.note_client(request.client_id());
         }
         Some(opened)
+    }
+
+    /// A name, sealed for this browser: across a redirect it fills the login page in, and no
+    /// address says who somebody is. None: it could not be sealed, and is typed.
+    pub fn seal_name(&self, name: &str) -> Option<String> {
+        let keyring = self.context.realm.keyring();
+        let binding = name_binding(&self.cookie.id);
+        let sealed = keyring.seal_with(Purpose::Interaction, &binding, name.as_bytes());
+        Some(base64url::encode(&sealed.ok()?))
+    }
+
+    /// What [`BrowserRequest::seal_name`] made.
+    pub fn open_name(&self, text: &str) -> Option<String> {
+        if self.cookie.new || text.len() > MAX_SEALED_NAME {
+            return None;
+        }
+        let sealed = base64url::decode(text.as_bytes()).ok()?;
+        let keyring = self.context.realm.keyring();
+        let binding = name_binding(&self.cookie.id);
+        let name = keyring.open_with(Purpose::Interaction, &binding, &sealed);
+        String::from_utf8(name.ok()?).ok()
     }
 
     /// What interactions are bound to.
@@ -403,6 +468,12 @@ impl BrowserRequest {
         self.finish(response)
     }
 
+    /// The error page that this was sealed into, again. None: nobody was shown such a page.
+    pub fn error_again(&self, sealed: &str) -> Option<Html> {
+        let shown = ShownError::open(sealed, &self.context.realm.keyring())?;
+        Some(shown_error(&self.context, &self.face(), &shown))
+    }
+
     /// The form's state is not this browser's or has expired.
     pub fn start_again(self) -> Response {
         // A browser that keeps cookies sends the one that came with the page of the form. Of one
@@ -418,6 +489,10 @@ impl BrowserRequest {
     pub fn unavailable(self, error: &StoreError) -> Response {
         self.error(&unavailable(error))
     }
+}
+
+fn name_binding(browser: &[u8; 16]) -> Vec<u8> {
+    [b"name".as_slice(), browser].concat()
 }
 
 /// What is recorded where the store fails.
@@ -485,11 +560,16 @@ fn error_in(context: &mut Context, face: &Face, error: &OAuthError) -> Response 
     } else {
         error.description
     };
-    let html = signet_pages::error(
-        face,
-        error.code.as_str(),
-        description,
-        context.request_id.as_str(),
-    );
-    html.respond(status)
+    let shown = ShownError {
+        code: error.code.as_str().to_owned(),
+        description: description.to_owned(),
+        request_id: context.request_id.as_str().to_owned(),
+    };
+    shown_error(context, face, &shown).respond(status)
+}
+
+fn shown_error(context: &Context, face: &Face, error: &ShownError) -> Html {
+    let sealed = error.seal(&context.realm.keyring());
+    let (code, description) = (&error.code, &error.description);
+    signet_pages::error(face, code, description, &error.request_id, &sealed)
 }

@@ -109,6 +109,8 @@ pub enum Goal {
     Logout {
         /// Checked.
         then: Option<String>,
+        /// Who asks for it.
+        client_id: Option<String>,
     },
     /// A new password.
     Recover,
@@ -270,7 +272,11 @@ enum WireGoal {
     Authorize,
     Device(Option<String>),
     Account,
-    Logout { then: Option<String> },
+    Logout {
+        then: Option<String>,
+        #[serde(default)]
+        client_id: Option<String>,
+    },
     Recover,
     SignUp,
 }
@@ -373,7 +379,10 @@ impl Interaction {
             Goal::Authorize(request) => (WireGoal::Authorize, request.to_bytes()),
             Goal::Device(user_code) => (WireGoal::Device(user_code.clone()), Vec::new()),
             Goal::Account => (WireGoal::Account, Vec::new()),
-            Goal::Logout { then } => (WireGoal::Logout { then: then.clone() }, Vec::new()),
+            Goal::Logout { then, client_id } => {
+                let (then, client_id) = (then.clone(), client_id.clone());
+                (WireGoal::Logout { then, client_id }, Vec::new())
+            }
             Goal::Recover => (WireGoal::Recover, Vec::new()),
             Goal::SignUp => (WireGoal::SignUp, Vec::new()),
         };
@@ -414,7 +423,7 @@ impl Interaction {
             }
             WireGoal::Device(user_code) => Goal::Device(user_code),
             WireGoal::Account => Goal::Account,
-            WireGoal::Logout { then } => Goal::Logout { then },
+            WireGoal::Logout { then, client_id } => Goal::Logout { then, client_id },
             WireGoal::Recover => Goal::Recover,
             WireGoal::SignUp => Goal::SignUp,
         };
@@ -450,9 +459,12 @@ impl Interaction {
     }
 }
 
+/// Longest sealed request that is in a URL, in characters: what every browser and proxy carries.
+const MAX_RESUME: usize = 6 * 1024;
+
 /// A checked request on its way from a POST to the GET that goes on with it. It says no more than
 /// the request did, so it is bound to no browser: the browser's cookies did not come with a
-/// cross-site POST.
+/// cross-site POST. None: it is too long, or could not be sealed.
 pub fn seal_resume(
     request: &AuthorizationRequest,
     keyring: &Keyring,
@@ -461,12 +473,13 @@ pub fn seal_resume(
     let mut plain = ends_at.to_be_bytes().to_vec();
     plain.extend_from_slice(&request.to_bytes());
     let sealed = keyring.seal_with(Purpose::Interaction, b"resume", &plain);
-    Some(base64url::encode(&sealed.ok()?))
+    let sealed = base64url::encode(&sealed.ok()?);
+    (sealed.len() <= MAX_RESUME).then_some(sealed)
 }
 
 /// Opens what [`seal_resume`] made.
 pub fn open_resume(text: &str, keyring: &Keyring, now: u64) -> Option<AuthorizationRequest> {
-    if text.len() > MAX_SEALED {
+    if text.len() > MAX_RESUME {
         return None;
     }
     let sealed = base64url::decode(text.as_bytes()).ok()?;

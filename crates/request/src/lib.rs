@@ -22,3 +22,4 @@ pub mod front_channel_logout;
 pub mod http;
 pub mod interaction;
 pub mod security_mail;
+pub mod shown_error;

@@ -634,3 +634,76 @@ fn mails_wrong_links_wrong_user_codes_and_refused_statements_have_records() {
         assert!(!all.contains(secret), "{secret}");
     }
 }
+
+#[test]
+fn people_change_their_language_and_their_names_where_people_sign_up() {
+    let mail = Mail::new();
+    let server = start(&mail, |setup| setup.settings.sign_up.enabled = true);
+    let profile = || {
+        let users = &server.realm.people.users;
+        let found = block_on(users.by_login("alice", server.realm.now()));
+        found.unwrap().unwrap().profile
+    };
+    let mut browser = log_in(&server, "alice");
+    let page = browser
+        .get("/account")
+        .expect("About you")
+        .expect("alice@example.test");
+    let fields = [
+        ("name", " Alice <Liddell> "),
+        ("given_name", "Alice"),
+        ("family_name", "Liddell"),
+        ("locale", "de"),
+    ];
+    let page = browser
+        .press(&page, "profile", &fields)
+        .expect("<html lang=\"de\"");
+    let page = page.expect("Alice &lt;Liddell&gt;");
+    assert_eq!(profile().name.as_deref(), Some("Alice <Liddell>"));
+    assert_eq!(profile().given_name.as_deref(), Some("Alice"));
+    assert_eq!(profile().family_name.as_deref(), Some("Liddell"));
+    assert_eq!(profile().locale.as_deref(), Some("de"));
+    // What cannot be seen is no name; what was not asked is not changed.
+    for name in ["a\u{202e}b", &*"a".repeat(257)] {
+        browser
+            .press(&page, "profile", &[("name", name)])
+            .expect("role=\"alert\"");
+    }
+    browser.press(
+        &page,
+        "profile",
+        &[("locale", "tlh"), ("picture", "x"), ("email", "x@y.test")],
+    );
+    assert_eq!(profile().name.as_deref(), Some("Alice <Liddell>"));
+    assert_eq!(profile().locale.as_deref(), Some("de"));
+    assert_eq!(profile().picture, None);
+    // Nothing typed: no name.
+    browser.press(&page, "profile", &[("family_name", " "), ("locale", "")]);
+    assert_eq!((profile().family_name, profile().locale), (None, None));
+}
+
+#[test]
+fn names_that_others_gave_are_shown_and_not_changed() {
+    let mail = Mail::new();
+    let server = server(&mail);
+    let alice = add_user(&server, "alice2");
+    let (users, now) = (&server.realm.people.users, server.realm.now());
+    let named = users.change(&alice.id, now, |draft| {
+        draft.user.profile.name = Some("Alice of the records".into());
+        draft.user.profile.locale = Some("en-GB".into());
+    });
+    block_on(named).unwrap();
+    let mut browser = log_in(&server, "alice2");
+    let page = browser
+        .get("/account")
+        .expect("<dd><bdi>Alice of the records</bdi></dd>");
+    browser.press(
+        &page,
+        "profile",
+        &[("name", "Somebody else"), ("locale", "en")],
+    );
+    let found = block_on(users.by_id(&alice.id, now)).unwrap().unwrap();
+    assert_eq!(found.profile.name.as_deref(), Some("Alice of the records"));
+    // The same language, in the region that was there.
+    assert_eq!(found.profile.locale.as_deref(), Some("en-GB"));
+}

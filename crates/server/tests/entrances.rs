@@ -258,7 +258,7 @@ impl World {
             }),
             Entrance::Invitation => {
                 let page = Browser::new(server).get(&self.invitation);
-                page.text().contains("Create the account")
+                page.text().contains("Choose your password")
             }
             Entrance::LinkByAddress => {
                 unreachable!("it is tried in a test of its own, with a provider")

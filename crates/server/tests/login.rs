@@ -112,6 +112,7 @@ fn wrong_password_unknown_user_and_disabled_user_look_the_same() {
         let challenge = challenge.split('&').next().unwrap();
         texts.push(
             text.replace(&sealed, "")
+                .replace(&page.again(), "")
                 .replace(challenge, "")
                 .replace(&format!("value=\"{name}\""), ""),
         );
@@ -852,4 +853,62 @@ fn a_page_that_nobody_was_given_is_not_a_browser_without_cookies() {
         bookmark.text()
     );
     assert!(!bookmark.text().contains("cookies"), "{}", bookmark.text());
+}
+
+#[test]
+fn the_answer_to_a_form_can_be_loaded_again_and_its_address_says_nothing_that_was_typed() {
+    let mail = Mail::new();
+    let server = start(&mail, |_| {});
+    let mut browser = Browser::new(&server);
+    let login = browser.get(&request(&[]));
+    // What was asked for by its address has one already.
+    assert_eq!(login.again(), "");
+    let wrong = browser
+        .log_in(&login, "alice", "wrong")
+        .expect("is not right");
+    let address = wrong.again();
+    assert!(address.starts_with("/interaction?request="), "{address}");
+    // Back: the login page of the application.
+    let back = browser.get(&address).expect("name=\"password\"");
+    assert!(back.offers("cancel"));
+    let consent = browser.log_in(&back, "alice", PASSWORD);
+    let address = consent.again();
+    // It is a request and no login: in another browser nobody is there.
+    let other = Browser::new(&server).get(&address);
+    other
+        .expect("name=\"password\"")
+        .expect("name=\"username\" type=\"text\" value=\"\"");
+    let consent = browser.get(&address);
+    let code = browser.press(&consent, "allow", &[]);
+    assert!(code.param("code").is_some(), "{}", code.url);
+
+    let mut browser = Browser::new(&server);
+    let login = browser.get("/account");
+    let wrong = browser.log_in(&login, "alice", "wrong");
+    assert_eq!(wrong.again(), "/account");
+    let account = browser
+        .log_in(&wrong, "alice", PASSWORD)
+        .expect("Your account");
+    let saved = browser.press(&account, "end-others", &[]);
+    assert_eq!(saved.again(), "/account");
+}
+
+#[test]
+fn a_pushed_request_is_answered_once_also_by_the_address_of_its_pages() {
+    let mail = Mail::new();
+    let server = start(&mail, |_| {});
+    let pushed = Call::post("/par").basic("web", crate::common::SECRET);
+    let pushed = pushed
+        .form(&crate::common::people::parameters(&[]))
+        .send(&server);
+    let uri = pushed.member("request_uri");
+    let mut browser = Browser::new(&server);
+    let asked = [("client_id", "web"), ("request_uri", &*uri)];
+    let login = browser.get(&crate::common::browser::with("/authorize", &asked));
+    let consent = browser.log_in(&login, "alice", PASSWORD);
+    let address = consent.again();
+    let answer = browser.press(&consent, "allow", &[]);
+    assert!(answer.param("code").is_some(), "{}", answer.url);
+    let twice = browser.get(&address);
+    assert!(twice.param("code").is_none(), "{}", twice.url);
 }

@@ -69,6 +69,7 @@ fn the_answer_for_an_unknown_address_is_the_same_and_no_mail_leaves() {
         for page in [&page, &wrong] {
             let sealed = page.field("interaction");
             let text = page.text().replace(&sealed, "").replace(name, "");
+            let text = text.replace(&page.again(), "");
             texts.push((
                 page.reply.status,
                 text,

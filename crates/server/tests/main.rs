@@ -24,6 +24,7 @@ mod http;
 mod jwks;
 mod keys;
 mod known_faults;
+mod languages;
 mod leaving;
 mod login;
 mod login_code;

@@ -226,7 +226,7 @@ fn what_their_directory_keeps_is_not_changed_here() {
 
     // Her own page says so, and takes no password all the same.
     let page = browser.get("/account").expect("keeps your password");
-    assert!(!page.offers("password"));
+    assert!(!page.offers("password") && !page.offers("profile"));
     let fields = [
         ("password", THEIRS),
         ("new_password", "another calm set of words"),
@@ -238,6 +238,15 @@ fn what_their_directory_keeps_is_not_changed_here() {
     ];
     let page = browser.post("/account", &forged.concat());
     page.expect("kept in the directory");
+    let name = [
+        ("interaction", &*interaction),
+        ("decision", "profile"),
+        ("names", "given"),
+        ("name", "Another"),
+        ("locale", "de"),
+    ];
+    let page = browser.post("/account", &name);
+    assert!(!page.text().contains("Another"), "{}", page.text());
 
     // No link to a new password is mailed; what is said is the same.
     let mut other = Browser::new(&server);

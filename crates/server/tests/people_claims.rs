@@ -514,6 +514,17 @@ pub fn attributes_follow_their_schema_for_the_person_and_for_administrators() {
     operator.put(&path, json!({"attributes": {"badge": "b-17"}}), 200);
     assert_eq!(said("openid work")["badge"], "b-17");
 
+    // Nothing typed: no value.
+    let motto = json!({"type": "string", "read": "person", "write": "person"});
+    operator.put("/attributes/motto", motto, 201);
+    let page = browser.get("/account");
+    let fields = [("attribute.badge", ""), ("attribute.motto", "so be it")];
+    let page = browser.press(&page, "attributes", &fields);
+    page.expect("What you changed was saved");
+    let found = operator.get(&format!("/users/{user}"));
+    assert_eq!(found["attributes"].get("badge"), None, "{found}");
+    assert_eq!(found["attributes"]["motto"], "so be it");
+
     // The schema decides what is given out, whatever was written under another one.
     operator.replace("/attributes/department", json!({"type": "number"}), 200);
     assert_eq!(said("openid work")["department"], Value::Null);

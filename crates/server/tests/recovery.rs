@@ -54,7 +54,7 @@ fn link(mail: &mut Mail) -> String {
 #[track_caller]
 fn sealed_of(page: &Page) -> String {
     let text = page.text();
-    let (_, form) = text.split_once("action=\"../interaction\"").unwrap();
+    let (_, form) = text.split_once("action=\"/interaction\"").unwrap();
     let (_, value) = form.split_once("name=\"interaction\" value=\"").unwrap();
     value.split('"').next().unwrap().to_owned()
 }
@@ -102,6 +102,13 @@ fn in_the_same_browser_the_login_goes_on_to_the_application() {
         "{}",
         login.url
     );
+    // The name is filled in, and the address does not say it.
+    assert!(
+        login
+            .text()
+            .contains("name=\"username\" type=\"text\" value=\"alice\"")
+    );
+    assert!(!login.url.contains("alice"), "{}", login.url);
     // The application's login page: it can be cancelled, and the old password does not do.
     assert!(login.offers("cancel"));
     let refused = browser
@@ -122,7 +129,7 @@ fn another_browser_is_told_to_go_back_and_the_first_one_goes_on() {
     assert!(!told.offers("cancel"), "nothing of the application is here");
     other.log_in(&told, "alice", NEW).expect("Your account");
     // The form's address is that of every login page.
-    assert!(waiting.text().contains("action=\"../interaction\""));
+    assert!(waiting.text().contains("action=\"/interaction\""));
     let sealed = sealed_of(&waiting);
     let fields = [("interaction", &*sealed), ("decision", "allow")];
     let login = browser.post("/interaction", &fields);
@@ -180,26 +187,41 @@ fn what_waits_opens_in_its_own_browser_alone_and_says_nothing_of_names() {
         let page = sent(&mut Browser::new(&server), name);
         (
             page.reply.status,
-            page.text().replace(&sealed_of(&page), ""),
+            page.text()
+                .replace(&sealed_of(&page), "")
+                .replace(&page.again(), ""),
         )
     };
     assert_eq!(shown("alice"), shown("nobody"));
     // A form of another page does not begin a recovery.
     let account = browser.get("/account");
-    let interaction = account.field("interaction");
+    let account = browser.log_in(&account, "alice", NEW);
+    let interaction = account.expect("Your account").field("interaction");
     let page = browser.post("/account/recover", &[("interaction", &interaction)]);
     assert!(!page.offers("email"), "{}", page.text());
 }
 
 #[test]
-fn a_login_for_the_account_page_has_the_link_of_before() {
+fn the_name_goes_along_to_the_page_of_a_forgotten_password_and_a_way_leads_back() {
     let mail = Mail::new();
     let server = server(&mail);
-    let login = Browser::new(&server).get("/account");
-    assert!(
-        login.text().contains("href=\"account/recover\""),
-        "{}",
-        login.text()
-    );
-    assert!(!login.text().contains("forgotten\""));
+    for (target, leads_on) in [(request(&[]), true), ("/account".to_owned(), false)] {
+        let mut browser = Browser::new(&server);
+        let login = browser.get(&target);
+        let login = browser.log_in(&login, "<alice>", "wrong");
+        // What is known of the name where no script runs.
+        assert_eq!(login.field("typed"), "<alice>");
+        let interaction = login.field("interaction");
+        let fields = [("interaction", &*interaction), ("typed", " bob ")];
+        let page = browser.post("/account/recover", &fields);
+        let page = page.expect("value=\"bob\"");
+        let back = match leads_on {
+            true => browser.press(&page, "allow", &[]),
+            false => browser.get("/account"),
+        };
+        assert_eq!(back.offers("cancel"), leads_on, "{}", back.text());
+        assert!(back.text().contains("name=\"password\""));
+        let link = page.text().contains("href=\"/account\"");
+        assert_eq!(link, !leads_on, "{}", page.text());
+    }
 }

@@ -13,6 +13,7 @@ use signet_login::journey::{recovery_code, remembered, totp};
 use signet_oauth::authorize::acr;
 use signet_oauth::client::ConsentPolicy;
 use signet_oauth::issued::sealed::AuthorizationCode;
+use signet_pages::{Brand, BrandParts, Brands};
 use signet_store::Table;
 
 const CALLBACK: &str = "https://client.example/cb?";
@@ -119,6 +120,27 @@ fn an_enrolled_app_is_asked_for_at_every_login_and_no_session_begins_before_its_
         .expect(ASKED);
     assert!(!page.offers("email") && !page.offers("password"));
     assert!(!is_logged_in(&browser));
+}
+
+#[test]
+fn an_app_calls_the_server_by_its_name_and_without_one_by_its_host() {
+    for (name, called) in [
+        (Some("Acme & Sons"), "Acme%20%26%20Sons"),
+        (None, "localhost"),
+    ] {
+        let mail = Mail::new();
+        let server = start(&mail, |setup| {
+            let parts = BrandParts {
+                name: name.map(str::to_owned),
+                ..BrandParts::default()
+            };
+            setup.people.brands = Brands::new(Brand::new(parts).unwrap()).into();
+        });
+        let (mut browser, page) = account(&server, "alice");
+        let page = browser.press(&page, "totp-add", &[]);
+        page.expect(&format!("otpauth://totp/{called}:alice?"))
+            .expect(&format!("issuer={called}&amp;"));
+    }
 }
 
 #[test]
@@ -356,6 +378,16 @@ fn recovery_codes(server: &Server, app: &App) -> Vec<String> {
     codes
         .map(|code| code.split('<').next().unwrap().to_owned())
         .collect()
+}
+
+#[test]
+fn recovery_codes_are_offered_where_there_is_a_second_factor_that_they_stand_in_for() {
+    let mail = Mail::new();
+    let server = server(&mail);
+    let (mut browser, page) = account(&server, "alice");
+    assert!(!page.offers("recovery-codes"));
+    let (_, page) = enrol(&server, &mut browser, &page);
+    assert!(page.offers("recovery-codes"));
 }
 
 #[test]

@@ -67,11 +67,27 @@ fn ask(browser: &mut Browser<'_>, email: &str) -> Page {
 /// Opens the link, and fills the form behind it in.
 #[track_caller]
 fn accept(browser: &mut Browser<'_>, link: &str, more: &[(&str, &str)]) -> Page {
-    let page = browser.get(link).expect("Create the account");
+    let page = browser.get(link).expect("name=\"new_password\"");
     let mut fields = vec![("new_password", NEW)];
     fields.retain(|(name, _)| more.iter().all(|(other, _)| other != name));
     fields.extend(more);
     browser.press(&page, "allow", &fields)
+}
+
+/// The login page has the name, and its cursor is in the field of the password.
+#[track_caller]
+fn has_name_and_wants_password(login: &Page, name: &str) {
+    let text = login.text();
+    let field = |id: &str| {
+        let (_, rest) = text.split_once(&format!("<input id=\"{id}\"")).unwrap();
+        rest.split('>').next().unwrap()
+    };
+    assert!(
+        field("username").contains(&format!("value=\"{name}\"")),
+        "{text}"
+    );
+    assert!(!field("username").contains("autofocus"), "{text}");
+    assert!(field("password").contains("autofocus"), "{text}");
 }
 
 fn operator(server: &Server) -> impl Fn(Method, &str, Option<Value>) -> (u16, Value) {
@@ -140,6 +156,7 @@ fn an_account_is_made_by_the_link_that_shows_that_mail_arrives() {
     assert!(account(&server, BOB).is_none());
     let login = accept(&mut browser, &link, &[("name", "Bob Builder")]);
     let login = login.expect("The account is ready");
+    has_name_and_wants_password(&login, BOB);
     browser.log_in(&login, BOB, NEW).expect("Your account");
     let made = account(&server, BOB).unwrap();
     assert!(made["username"].as_str().unwrap().starts_with("bob-"));
@@ -481,6 +498,11 @@ fn an_invited_person_sets_the_password_once_and_logs_in() {
     accept(&mut browser, &link, &[]).expect("To go on, accept the terms");
     let login = accept(&mut browser, &link, &[("terms", "accepted")]);
     let login = login.expect("The account is ready");
+    has_name_and_wants_password(&login, "carol");
+    // The address says nothing of them, and fills nothing in in another browser.
+    assert!(!login.url.contains("carol"), "{}", login.url);
+    let other = Browser::new(&server).get(&login.url);
+    assert!(!other.text().contains("value=\"carol\""));
     browser.log_in(&login, "carol", NEW).expect("Your account");
     let user = account(&server, "carol@example.test").unwrap();
     assert!(user.get("invitation").is_none());
@@ -500,6 +522,48 @@ fn an_invited_person_sets_the_password_once_and_logs_in() {
     // Who has a password is not invited.
     let (status, problem) = invite(&server, &id);
     assert_eq!((status, &problem["code"]), (409, &json!("has_password")));
+}
+
+#[test]
+fn an_invitation_says_to_what_and_by_which_person() {
+    let mut mail = Mail::new();
+    let server = server(&mail);
+    server.configure(|_, declared| signet_oauth::command_line::add(declared).unwrap());
+    let (users, now) = (&server.realm.people.users, server.realm.now());
+    let root = crate::common::people::add_user(&server, "root");
+    let administrator = users.change(&root.id, now, |draft| {
+        draft.user.admin = true;
+        draft.user.profile.name = Some("Ada <Root>".into());
+    });
+    block_on(administrator).unwrap();
+    let id = made(&server, "carol");
+    let shown = |mail: &mut Mail, by: Option<&str>| {
+        let text = mail.fresh().pop().unwrap();
+        assert!(
+            text.contains("Subject: You were invited to Signet"),
+            "{text}"
+        );
+        assert_eq!(text.contains("invited you to Signet"), by.is_some());
+        let start = text.find("/invitation?token=").unwrap();
+        let link = text[start..].split_whitespace().next().unwrap();
+        let page = Browser::new(&server).get(link);
+        let page = page.expect("<h1>You were invited to Signet</h1>");
+        let page = page.expect("Choose your password. You log in with");
+        assert_eq!(page.text().contains("invited you."), by.is_some());
+        if let Some(by) = by {
+            page.expect(by);
+        }
+    };
+    // A client has no name that a person knows.
+    invite(&server, &id);
+    shown(&mut mail, None);
+    let token = Call::post("/password-login")
+        .json(&json!({ "username": "root", "password": PASSWORD }))
+        .send(&server)
+        .member("access_token");
+    let path = format!("{USERS}/{id}/invitation");
+    Call::post(&path).bearer(&token).send(&server).expect(200);
+    shown(&mut mail, Some("<bdi>Ada &lt;Root&gt;</bdi>"));
 }
 
 #[test]

@@ -7,14 +7,13 @@ use crate::engine::facts::{Facts, Method};
 use crate::engine::problem::Problem;
 use crate::engine::right::Right;
 use signet_audit::{Action, Counted, Event};
-use signet_realm::state::Realm;
-use std::{pin::Pin, sync::Arc};
+use std::pin::Pin;
 
 type Running<O> = Pin<Box<dyn Future<Output = Result<O, Problem>> + Send>>;
 
 pub(crate) struct Operation<I, O> {
     facts: Facts,
-    run: fn(Arc<Realm>, I) -> Running<O>,
+    run: fn(&Acting, I) -> Running<O>,
 }
 
 impl<I, O> Operation<I, O> {
@@ -28,7 +27,7 @@ impl<I, O> Operation<I, O> {
         method: Method,
         path: &'static str,
         summary: &'static str,
-        run: fn(Arc<Realm>, I) -> Running<O>,
+        run: fn(&Acting, I) -> Running<O>,
     ) -> Operation<I, O> {
         Operation {
             facts: Facts {
@@ -69,7 +68,7 @@ impl<I, O> Operation<I, O> {
             audit.record(event.refused(problem.code()));
             return Err(problem);
         }
-        let work = async { (self.run)(Arc::clone(realm), input.await?).await };
+        let work = async { (self.run)(acting, input.await?).await };
         match facts.needs {
             Right::Read => {
                 let done = work.await;
@@ -90,7 +89,18 @@ impl<I, O> Operation<I, O> {
 /// An `async fn(Arc<Realm>, I) -> Result<O, Problem>` as a row's.
 macro_rules! run {
     ($run:path) => {
-        |realm, input| Box::pin($run(realm, input))
+        |acting, input| Box::pin($run(std::sync::Arc::clone(&acting.realm), input))
     };
 }
 pub(crate) use run;
+
+/// As [`run`], of one that says who did it: between the two stands a user's id or a `client_id`.
+macro_rules! run_by {
+    ($run:path) => {
+        |acting, input| {
+            let by = acting.admin.who.clone();
+            Box::pin($run(std::sync::Arc::clone(&acting.realm), by, input))
+        }
+    };
+}
+pub(crate) use run_by;

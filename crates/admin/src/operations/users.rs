@@ -3,7 +3,7 @@ use crate::engine::adapter::Row;
 use crate::engine::facts::Method;
 use crate::engine::input::{Members, Page, Query, Revision, UserId};
 use crate::engine::noun::Noun;
-use crate::engine::operation::{Operation, run};
+use crate::engine::operation::{Operation, run, run_by};
 use crate::engine::output::{Created, Json, Revised};
 use crate::engine::problem::Problem;
 use crate::engine::right::Right::{Read, Write};
@@ -65,7 +65,7 @@ pub(crate) const OPERATIONS: &[&dyn Row] = &[
     &Operation::new("disableUser", Write, Method::Post, DISABLE, "Keep a user out and end everything of theirs", run!(disable)),
     &Operation::new("deleteUserLater", Write, Method::Post, DELETION, "Erase a user after the time of grace, and end everything of theirs now", run!(ask_deletion)),
     &Operation::new("keepUser", Write, Method::Delete, DELETION, "Keep a user who was to be erased", run!(undo_deletion)),
-    &Operation::new("inviteUser", Write, Method::Post, INVITATION, "Mail a user a link by which they set their first password", run!(invite)),
+    &Operation::new("inviteUser", Write, Method::Post, INVITATION, "Mail a user a link by which they set their first password", run_by!(invite)),
     &Operation::new("withdrawInvitation", Write, Method::Delete, INVITATION, "Take an invitation back: its link works no more", run!(withdraw_invitation)),
     &Operation::new("revokeUser", Write, Method::Post, REVOKE, "End every session, grant and token of a user", run!(revoke)),
 ];
@@ -427,8 +427,12 @@ async fn set_password(
     .await
 }
 
-async fn invite(realm: Arc<Realm>, id: UserId) -> Result<Revised<UserDocument>, Problem> {
-    invitation::invite(&realm, &id.0).await?;
+async fn invite(
+    realm: Arc<Realm>,
+    by: String,
+    id: UserId,
+) -> Result<Revised<UserDocument>, Problem> {
+    invitation::invite(&realm, &id.0, &by).await?;
     shown(&realm, &id.0).await
 }
 

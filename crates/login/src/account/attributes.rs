@@ -99,10 +99,13 @@ async fn try_save(
 ) -> Result<User, Failure> {
     let schema = &browser.context.snapshot.registry.people.attributes;
     let mut wanted: Vec<(&str, Option<Value>)> = Vec::new();
+    let asked: Vec<&str> = form.get("attributes").unwrap_or("").split(' ').collect();
     for attribute in schema.values().filter(|one| one.write == Who::Person) {
-        // A form that was made before the schema had it says nothing of it.
-        if let Some(text) = form.get(&format!("attribute.{}", attribute.name)) {
-            wanted.push((&attribute.name, typed(attribute, text)?));
+        // A form that was made before the schema had it says nothing of it. An empty field is as
+        // if omitted, and takes the value away.
+        let text = form.get(&format!("attribute.{}", attribute.name));
+        if text.is_some() || asked.contains(&&*attribute.name) {
+            wanted.push((&attribute.name, typed(attribute, text.unwrap_or(""))?));
         }
     }
     let (users, now) = (&browser.context.realm.people.users, browser.context.now());

@@ -40,6 +40,7 @@ pub(super) async fn view(browser: &BrowserRequest, user: &User) -> Result<Factor
     let (users, now) = (&browser.context.realm.people.users, browser.context.now());
     let mut view = FactorsView {
         can_add_totp: totp::count(user) < totp::MAX_APPS,
+        can_make_codes: freshness::has_factor(&browser.context, user),
         ..FactorsView::default()
     };
     for one in users.credentials(&user.id, now).await? {
@@ -137,7 +138,7 @@ pub(crate) fn add_page(
             action,
             interaction: &browser.seal(interaction),
             secret: &text,
-            uri: &secret.key_uri(&browser.context.snapshot.settings.issuer, &user.username),
+            uri: &secret.key_uri(&totp::service_name(browser), &user.username),
             label,
             required: false,
             notice,

@@ -5,6 +5,7 @@ mod data;
 mod delete;
 pub(crate) mod factors;
 mod passkeys;
+mod profile;
 mod providers;
 
 pub use agents::{CHALLENGE_LIFETIME, MAX_FORM_OBJECT};
@@ -41,9 +42,15 @@ pub async fn show(context: Context) -> Response {
         Err(response) => return response,
     };
     match waiting_login::said(browser.context.query()) {
-        Some(text) if browser.present().is_none() => {
+        Some((text, name)) if browser.present().is_none() => {
             let interaction = browser.interaction(Goal::Account);
-            journey::show(browser, interaction, Some(Notice::Done(text)))
+            let name = name.and_then(|name| browser.open_name(name));
+            journey::show_for(
+                browser,
+                interaction,
+                name.as_deref(),
+                Some(Notice::Done(text)),
+            )
         }
         Some(_) | None => overview(browser, None).await,
     }
@@ -124,6 +131,7 @@ async fn render(
             sessions: &sessions,
             consents: &consents,
             agents: agents.as_ref(),
+            profile: profile::view(browser, user),
             attributes: &attributes::view(browser, user),
             factors: Some(&factors),
             deletable: delete::offered(browser, present),
@@ -169,6 +177,7 @@ pub async fn submit<D: PersonData>(context: Context) -> Response {
         }
         Some("stop-agents") => agents::stop_all(browser, &present).await,
         Some("attributes") => attributes::save(browser, &present, &form).await,
+        Some("profile") => profile::save(browser, &present, &form).await,
         Some("passkey-add") => passkeys::add(browser, &present, &interaction, &form).await,
         Some("totp-add") => factors::begin_totp(browser, &present).await,
         Some("recovery-codes") => factors::make_recovery_codes(browser, &present).await,

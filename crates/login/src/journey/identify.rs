@@ -3,6 +3,7 @@
 use signet_oauth::params::Params;
 use signet_pages::Notice;
 use signet_request::browser_request::BrowserRequest;
+use signet_request::http::Response;
 use signet_request::interaction::{Interaction, MAX_TYPED, Page, Pending};
 
 use super::attempt::{self, State};
@@ -28,6 +29,16 @@ fn of_page(interaction: &Interaction) -> Option<&'static Method> {
     }
     let name = &interaction.pending.as_ref()?.method;
     METHODS.iter().find(|method| method.name == name)
+}
+
+/// The page of a method that was started, again; the login page where it is no longer offered.
+pub(super) fn again(browser: BrowserRequest, interaction: Interaction) -> Response {
+    let method = of_page(&interaction).filter(|method| (method.offered)(&browser));
+    let Some(method) = method.filter(|method| method.is_first()) else {
+        return login_page::show(browser, interaction, None);
+    };
+    let html = login_page::method_page(&browser, method, &interaction, None, None);
+    browser.page(html)
 }
 
 /// Handles a form of the login page, or of a method that was started from it.

@@ -12,13 +12,19 @@ use super::next::ACTION;
 use super::{LEADS, METHODS};
 
 /// Shows the login page.
-pub fn show(
+pub fn show(browser: BrowserRequest, interaction: Interaction, notice: Option<Notice>) -> Response {
+    show_for(browser, interaction, None, notice)
+}
+
+/// As [`show`], with a name filled in.
+pub fn show_for(
     browser: BrowserRequest,
     mut interaction: Interaction,
+    name: Option<&str>,
     notice: Option<Notice>,
 ) -> Response {
     turn_to(&mut interaction);
-    let html = page(&browser, &interaction, None, notice);
+    let html = page(&browser, &interaction, name, notice);
     browser.page(html)
 }
 

@@ -96,6 +96,21 @@ pub fn ask_further(browser: BrowserRequest, interaction: Interaction) -> Boxed<'
     })
 }
 
+/// The page of a method that was started, or of a further step, again: as it was left, where its
+/// method is still asked for.
+pub fn again(browser: BrowserRequest, interaction: Interaction) -> Boxed<'static, Response> {
+    Box::pin(async move {
+        if interaction.page == Page::Method {
+            return identify::again(browser, interaction);
+        }
+        match step_up::again(&browser, &interaction).await {
+            Ok(Some(html)) => browser.page(html),
+            Ok(None) => ask_further(browser, interaction).await,
+            Err(error) => browser.unavailable(&error),
+        }
+    })
+}
+
 /// Where a login leads before any page is shown, if it leads anywhere; else the person's page is
 /// the caller's to choose.
 ///

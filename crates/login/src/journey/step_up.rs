@@ -258,6 +258,34 @@ pub(super) async fn ask(journey: Journey) -> Next {
     Next::Answer(browser.page(html))
 }
 
+/// The page that a person was on, again: of the method that they turned to, or with the secret that
+/// they may have scanned. None: it is not what is asked for now.
+///
+/// # Errors
+/// The store's.
+pub(super) async fn again(
+    browser: &BrowserRequest,
+    interaction: &Interaction,
+) -> Result<Option<Html>, StoreError> {
+    let Some((who, pending)) = who::of(browser, interaction)
+        .await?
+        .zip(interaction.pending.as_ref())
+    else {
+        return Ok(None);
+    };
+    Ok(match need(browser, interaction, &who) {
+        Need::Ask(methods) if methods.iter().any(|method| method.name == pending.method) => {
+            Some(render(browser, interaction, &who, None))
+        }
+        Need::Enrol if pending.method == ENROL => {
+            let secret = TotpSecret::from_bytes(&pending.state);
+            let html = enrolment_page(browser, interaction, &who, &secret, "", None);
+            Some(html)
+        }
+        _ => None,
+    })
+}
+
 fn pending(method: &Method, who: &Who, state: Vec<u8>) -> Pending {
     Pending {
         method: method.name.to_owned(),
@@ -421,7 +449,6 @@ fn enrolment_page(
     label: &str,
     notice: Option<Notice>,
 ) -> Html {
-    let issuer = &browser.context.snapshot.settings.issuer;
     let text = secret.base32();
     signet_pages::totp_add(
         &browser.face(),
@@ -429,7 +456,7 @@ fn enrolment_page(
             action: ACTION,
             interaction: &browser.seal(interaction),
             secret: &text,
-            uri: &secret.key_uri(issuer, &who.user.username),
+            uri: &secret.key_uri(&totp::service_name(browser), &who.user.username),
             label,
             required: true,
             notice,

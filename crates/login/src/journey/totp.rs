@@ -25,6 +25,7 @@ use crate::freshness::Fresh;
 use signet_pages::Html;
 use signet_realm::attempts::Kind;
 use signet_request::access::Entrance;
+use signet_request::browser_request::BrowserRequest;
 
 /// Seconds of one step.
 pub const PERIOD: u64 = 30;
@@ -134,19 +135,20 @@ impl TotpSecret {
         text
     }
 
-    /// What apps read from a QR code (the Key URI format, which all of them take). The issuer is
-    /// named by its host.
-    pub fn key_uri(&self, issuer: &str, username: &str) -> String {
+    /// What apps read from a QR code (the Key URI format, which all of them take). `service`: what
+    /// the app calls it, before the account's name and as the issuer, which have to agree.
+    pub fn key_uri(&self, service: &str, username: &str) -> String {
         let encoded = |text: &str| {
             let mut encoded = String::new();
             params::encode_into(text, &mut encoded);
             // A plus is no space in a path.
             encoded.replace('+', "%20")
         };
-        let host = encoded(issuer.split("://").nth(1).unwrap_or(issuer));
+        // A colon, escaped or not, ends the service's name: neither part may have one.
+        let service = encoded(&service.replace(':', ""));
+        let account = encoded(&username.replace(':', ""));
         format!(
-            "otpauth://totp/{host}:{}?secret={}&issuer={host}&algorithm=SHA1&digits={DIGITS}&period={PERIOD}",
-            encoded(username),
+            "otpauth://totp/{service}:{account}?secret={}&issuer={service}&algorithm=SHA1&digits={DIGITS}&period={PERIOD}",
             self.base32(),
         )
     }
@@ -171,6 +173,26 @@ impl TotpSecret {
             }
         }
         found
+    }
+}
+
+/// What an app calls this server: the realm's name, or the host where nobody gave it one.
+pub(crate) fn service_name(browser: &BrowserRequest) -> String {
+    let brand = browser.context.realm.people.brands.own();
+    match brand.chosen_name() {
+        Some(name) => name.to_owned(),
+        None => host(&browser.context.snapshot.settings.issuer).to_owned(),
+    }
+}
+
+/// The host of an issuer, without its port.
+fn host(issuer: &str) -> &str {
+    let authority = issuer.split("://").nth(1).unwrap_or(issuer);
+    let authority = authority.split('/').next().unwrap_or(authority);
+    match authority.rsplit_once(':') {
+        // The last group of an IPv6 address is no port.
+        Some((host, port)) if !port.contains(']') => host,
+        _ => authority,
     }
 }
 
@@ -395,6 +417,24 @@ mod tests {
             assert_eq!(secret.step_of(&secret.code(step), 0, now), None);
         }
         assert_eq!(secret.step_of("", 0, now), None);
+    }
+
+    #[test]
+    fn an_app_calls_the_server_by_one_name_wherever_it_reads_it() {
+        let secret = TotpSecret::from_bytes(b"12345678901234567890");
+        let uri = secret.key_uri("Acme: M&Ms", "a:lice@example.com");
+        let (label, query) = uri.split_once('?').unwrap();
+        assert_eq!(label, "otpauth://totp/Acme%20M%26Ms:alice%40example.com");
+        let issuer = query.split('&').find(|part| part.starts_with("issuer="));
+        assert_eq!(issuer, Some("issuer=Acme%20M%26Ms"));
+        for (issuer, name) in [
+            ("https://localhost:24443", "localhost"),
+            ("https://id.example/realm/b", "id.example"),
+            ("https://[::1]:8443", "[::1]"),
+            ("https://[::1]", "[::1]"),
+        ] {
+            assert_eq!(host(issuer), name);
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use maud::html;
 
 use crate::parts::face::{Face, strong};
-use crate::parts::layout::{Frame, Html};
+use crate::parts::layout::{Frame, Html, Menu};
 use crate::parts::script::MOMENT;
 
 /// What follows when its person has asked for it. `mailed`: a mail has the link that keeps it.
@@ -25,6 +25,7 @@ pub fn deletion_page(t: &Face, erase_at: u64, mailed: bool) -> Html {
 pub fn keep_account(t: &Face, token: &str, username: &str, erase_at: u64) -> Html {
     Frame {
         files: vec![&MOMENT],
+        menu: Menu::Link("account/keep", token),
         ..Frame::own(t, t.text("deletion-keep-title"))
     }
     .render(html! {

@@ -3,9 +3,12 @@
 
 use maud::{Markup, html};
 use qrcodegen::{QrCode, QrCodeEcc};
+use signet_oauth::params::encode_into;
 
+use crate::login::passkey;
 use crate::parts::face::{Face, Part};
-use crate::parts::layout::{Frame, Html, Notice, notice};
+use crate::parts::layout::{Frame, Html, Menu, Notice, notice};
+use crate::parts::script::CODES;
 
 /// What a person sees of their factors.
 #[derive(Debug, Clone, Default)]
@@ -16,6 +19,8 @@ pub struct FactorsView {
     pub recovery_codes: Option<usize>,
     /// Another app may be added.
     pub can_add_totp: bool,
+    /// There is a second factor, which recovery codes can stand in for.
+    pub can_make_codes: bool,
 }
 
 /// What a credential is, to its person.
@@ -62,17 +67,8 @@ impl CredentialSort {
     }
 }
 
-fn list(
-    t: &Face,
-    view: &FactorsView,
-    sorts: &[CredentialSort],
-    id: &str,
-    hidden: &Markup,
-) -> Markup {
-    let shown = view
-        .credentials
-        .iter()
-        .filter(|one| sorts.contains(&one.sort));
+fn list(t: &Face, view: &FactorsView, sort: CredentialSort, id: &str, hidden: &Markup) -> Markup {
+    let shown = view.credentials.iter().filter(|one| one.sort == sort);
     html! {
         ul .plain aria-labelledby=(id) {
             @for one in shown {
@@ -130,17 +126,38 @@ fn rename(t: &Face, one: &CredentialView, name: &str, hidden: &Markup) -> Markup
     }
 }
 
+impl FactorsView {
+    fn has(&self, sort: CredentialSort) -> bool {
+        self.credentials.iter().any(|one| one.sort == sort)
+    }
+}
+
+/// All passkeys, whatever they count for, and the form that adds one. `options`: what a browser is
+/// asked for; none: they are not offered.
+pub(crate) fn passkeys(
+    t: &Face,
+    view: Option<&FactorsView>,
+    options: Option<&str>,
+    hidden: &Markup,
+) -> Markup {
+    let view = view.filter(|view| view.has(CredentialSort::Passkey));
+    html! {
+        @if view.is_some() || options.is_some() {
+            h2 #passkeys { (t.text("passkey-heading")) }
+            p .soft { (t.text("passkey-about")) }
+        }
+        @if let Some(view) = view { (list(t, view, CredentialSort::Passkey, "passkeys", hidden)) }
+        @if let Some(options) = options { (passkey::add_form(t, options, hidden)) }
+    }
+}
+
 /// The section. `hidden`: the field that every form carries.
 pub(crate) fn factors(t: &Face, view: &FactorsView, hidden: &Markup) -> Markup {
-    let own = [CredentialSort::App, CredentialSort::Passkey];
-    let browsers = [CredentialSort::Browser];
-    let has =
-        |sorts: &[CredentialSort]| view.credentials.iter().any(|one| sorts.contains(&one.sort));
     html! {
         h2 #factors { (t.text("factors-title")) }
-        @if has(&own) {
-            (list(t, view, &own, "factors", hidden))
-        } @else {
+        @if view.has(CredentialSort::App) {
+            (list(t, view, CredentialSort::App, "factors", hidden))
+        } @else if !view.has(CredentialSort::Passkey) {
             p .soft { (t.text("factors-none")) }
         }
         @if view.can_add_totp {
@@ -149,20 +166,22 @@ pub(crate) fn factors(t: &Face, view: &FactorsView, hidden: &Markup) -> Markup {
                 button type="submit" name="decision" value="totp-add" { (t.text("factors-add-button")) }
             }
         }
-        form method="post" action="account" {
-            (hidden)
-            p .small .soft {
-                @match view.recovery_codes {
-                    None => { (t.text("factors-codes-none")) }
-                    Some(left) => { (t.with("factors-codes-left", &[("count", (left as u64).into())])) }
+        @if view.can_make_codes {
+            form method="post" action="account" {
+                (hidden)
+                p .small .soft {
+                    @match view.recovery_codes {
+                        None => { (t.text("factors-codes-none")) }
+                        Some(left) => { (t.with("factors-codes-left", &[("count", (left as u64).into())])) }
+                    }
                 }
+                button type="submit" name="decision" value="recovery-codes" { (t.text("factors-codes-make")) }
             }
-            button type="submit" name="decision" value="recovery-codes" { (t.text("factors-codes-make")) }
         }
-        @if has(&browsers) {
+        @if view.has(CredentialSort::Browser) {
             h2 #browsers { (t.text("factors-browsers")) }
             p .soft { (t.text("factors-browsers-about")) }
-            (list(t, view, &browsers, "browsers", hidden))
+            (list(t, view, CredentialSort::Browser, "browsers", hidden))
         }
     }
 }
@@ -189,13 +208,15 @@ pub struct TotpAddPage<'a> {
 /// The secret, as text and as a picture, and the field for the first code.
 pub fn totp_add(t: &Face, page: &TotpAddPage<'_>) -> Html {
     let problem = matches!(page.notice, Some(Notice::Error(_))).then_some("problem");
-    let grouped: Vec<String> = page
-        .secret
-        .as_bytes()
-        .chunks(4)
-        .map(|group| String::from_utf8_lossy(group).into_owned())
-        .collect();
-    Frame::new(t, t.text("factors-add-title")).render(html! {
+    Frame {
+        // Behind the account page a change of the language would lead back to it.
+        menu: match page.required {
+            true => Menu::Interaction(page.interaction),
+            false => Menu::None,
+        },
+        ..Frame::new(t, t.text("factors-add-title"))
+    }
+    .render(html! {
         h1 { (t.text("factors-add-title")) }
         @if page.required {
             p .notice role="status" { (t.text("factors-add-required")) }
@@ -203,8 +224,7 @@ pub fn totp_add(t: &Face, page: &TotpAddPage<'_>) -> Html {
         p .soft { (t.text("factors-add-about")) }
         (notice(t, page.notice.as_ref()))
         (qr(t, page.uri))
-        p .small .soft { (t.with("factors-add-secret", &[("secret", (&grouped.join(" ")).into())])) }
-        p .small { (t.html("factors-add-copy", &[("secret", Part::Html(html! { code #totp-secret { (page.secret) } }))])) }
+        p .small { (t.html("factors-add-secret", &[("secret", Part::Html(html! { code #totp-secret { (page.secret) } }))])) }
         p .small { a .alone href=(page.uri) { (t.text("factors-add-open")) } }
         form method="post" action=(page.action) {
             input type="hidden" name="interaction" value=(page.interaction);
@@ -245,12 +265,40 @@ fn qr(t: &Face, text: &str) -> Markup {
 
 /// New recovery codes: shown here and never again. `back`: where the page leads.
 pub fn recovery_codes(t: &Face, codes: &[String], back: &str) -> Html {
-    Frame::own(t, t.text("factors-codes-title")).render(html! {
+    Frame {
+        files: vec![&CODES],
+        ..Frame::own(t, t.text("factors-codes-title"))
+    }
+    .render(html! {
         h1 { (t.text("factors-codes-title")) }
         p .soft { (t.text("factors-codes-about")) }
         ul #recovery-codes { @for code in codes { li { code { (code) } } } }
-        p { a .alone href=(back) { (t.text("factors-codes-kept")) } }
+        div .tools {
+            // What needs a script is shown by it.
+            button #codes-copy .narrow type="button" hidden { (t.text("factors-codes-copy")) }
+            button #codes-print .narrow type="button" hidden { (t.text("factors-codes-print")) }
+            a #codes-download .alone download="recovery-codes.txt" href=(as_file(t, codes)) { (t.text("factors-codes-download")) }
+        }
+        p #codes-said .small .said role="status" data-copied=(t.text("factors-codes-copied")) {}
+        form .tools method="get" action=(back) {
+            button .main type="submit" { (t.text("factors-codes-kept")) }
+        }
     })
+}
+
+/// The codes as a file that is saved without asking the server again, which does not know them any
+/// more.
+fn as_file(t: &Face, codes: &[String]) -> String {
+    let title = t.text("factors-codes-title");
+    let text = format!(
+        "{title}: {}\r\n\r\n{}\r\n",
+        t.brand.name(),
+        codes.join("\r\n")
+    );
+    let mut url = String::new();
+    encode_into(&text, &mut url);
+    // A plus is no space in such a URL.
+    format!("data:text/plain;charset=utf-8,{}", url.replace('+', "%20"))
 }
 
 #[cfg(test)]
@@ -263,6 +311,7 @@ mod tests {
             &Face::default(),
             &FactorsView {
                 can_add_totp: true,
+                can_make_codes: true,
                 ..FactorsView::default()
             },
             &html! {},
@@ -286,9 +335,64 @@ mod tests {
         assert!(add.body.contains("name=\"totp\""));
         assert!(add.body.contains("id=\"totp-qr\""));
         assert!(!add.body.contains("style="));
+        assert_eq!(add.body.matches(">GEZDGNBVGY3TQOJQ<").count(), 1);
+        assert_eq!(add.body.matches("GEZD GNBV").count(), 0);
         let codes = recovery_codes(&Face::default(), &["aaaa-bbbb".to_owned()], "account");
         assert!(codes.body.contains("<ul id=\"recovery-codes\">"));
         assert!(codes.body.contains("<li><code>aaaa-bbbb</code>"));
+    }
+
+    #[test]
+    fn recovery_codes_are_copied_printed_and_saved_and_the_end_is_a_button() {
+        let codes = ["aaaa-bbbb".to_owned(), "cc+c&\"dd".to_owned()];
+        let html = recovery_codes(&Face::default(), &codes, "account");
+        for id in ["codes-copy", "codes-print"] {
+            let button = &html.body[html.body.find(&format!("id=\"{id}\"")).expect(id)..];
+            let button = &button[..button.find('>').expect("its end")];
+            assert!(button.contains("hidden"), "a script shows it: {button}");
+        }
+        // The link needs no script, and leaves nothing of a code as it is in an attribute.
+        let href = &html.body[html.body.find("href=\"data:").expect("a file") + 6..];
+        let href = &href[..href.find('"').expect("its end")];
+        assert!(href.contains("aaaa-bbbb%0D%0Acc%2Bc%26%22dd"), "{href}");
+        assert!(html.headers()[0].1.contains("script-src 'self'"));
+        let end = "<form class=\"tools\" method=\"get\" action=\"account\">";
+        assert!(html.body.contains(end), "{}", html.body);
+    }
+
+    #[test]
+    fn passkeys_stand_under_their_heading_and_codes_are_made_where_they_stand_in_for_something() {
+        let one = |sort, id: &str| CredentialView {
+            sort,
+            kind: "passkey",
+            id: id.to_owned(),
+            label: id.to_owned(),
+            created_at: 0,
+            used_at: None,
+            expires_at: None,
+            note: None,
+            can_rename: true,
+        };
+        let t = Face::default();
+        let view = FactorsView {
+            credentials: vec![one(CredentialSort::Passkey, "the-key")],
+            can_make_codes: true,
+            ..FactorsView::default()
+        };
+        // Also where no more are offered.
+        for options in [Some("{}"), None] {
+            let part = passkeys(&t, Some(&view), options, &html! {}).0;
+            let heading = part.find("id=\"passkeys\"").expect("a heading");
+            assert!(heading < part.find("the-key").expect("a row"), "{part}");
+        }
+        let rest = factors(&t, &view, &html! {}).0;
+        assert!(!rest.contains("the-key"), "{rest}");
+        assert!(!rest.contains("Only your password"), "{rest}");
+        assert!(rest.contains("value=\"recovery-codes\""), "{rest}");
+        let bare = factors(&t, &FactorsView::default(), &html! {}).0;
+        assert!(!bare.contains("recovery"), "{bare}");
+        let none = passkeys(&t, Some(&FactorsView::default()), None, &html! {}).0;
+        assert!(none.is_empty(), "{none}");
     }
 
     #[test]

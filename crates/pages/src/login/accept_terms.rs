@@ -4,7 +4,7 @@ use maud::html;
 
 use crate::login::sign_up::terms_box;
 use crate::parts::face::Face;
-use crate::parts::layout::{Frame, Html, Notice, notice};
+use crate::parts::layout::{Frame, Html, Menu, Notice, notice};
 
 /// What the page shows.
 #[derive(Debug, Default, Clone)]
@@ -25,7 +25,11 @@ pub struct AcceptTerms<'a> {
 
 /// The page.
 pub fn accept_terms(t: &Face, page: &AcceptTerms<'_>) -> Html {
-    Frame::new(t, t.text("page-terms")).render(html! {
+    Frame {
+        menu: Menu::Interaction(page.interaction),
+        ..Frame::new(t, t.text("page-terms"))
+    }
+    .render(html! {
         h1 { (t.text("page-terms")) }
         p .soft { (t.text("sign-up-terms-missing")) }
         (notice(t, page.notice.as_ref()))

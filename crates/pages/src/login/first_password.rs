@@ -3,7 +3,7 @@
 use maud::html;
 
 use crate::parts::face::{Face, strong};
-use crate::parts::layout::{Frame, Html, Notice, notice};
+use crate::parts::layout::{Frame, Html, Menu, Notice, notice};
 use crate::parts::password_field::{self, NewPassword};
 use crate::parts::script::PASSWORD;
 
@@ -42,6 +42,7 @@ pub fn first_password(t: &Face, page: &FirstPassword<'_>) -> Html {
     Frame {
         password: true,
         files: vec![&PASSWORD],
+        menu: Menu::Interaction(page.interaction),
         ..Frame::new(t, t.text("account-reset-title"))
     }
     .render(html! {

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use crate::parts::button::MethodButton;
 use crate::parts::face::{Face, strong};
-use crate::parts::layout::{Frame, Html, Notice, notice};
+use crate::parts::layout::{Frame, Html, Menu, Notice, notice};
 use crate::parts::script::PASSKEY;
 
 /// What a passkey button asks the browser for: JSON of WebAuthn section 5.1.
@@ -66,6 +66,7 @@ pub fn passkey_step(t: &Face, page: &PasskeyStep<'_>) -> Html {
     };
     Frame {
         files: vec![&PASSKEY],
+        menu: Menu::Interaction(page.interaction),
         ..Frame::new(t, t.text("passkey-step-title"))
     }
     .render(html! {
@@ -119,11 +120,9 @@ pub fn passkey_offer(t: &Face, page: &PasskeyOffer<'_>) -> Html {
     })
 }
 
-/// The part of the account page that adds one. `options`: what the browser is asked for.
-pub(crate) fn account_part(t: &Face, options: &str, hidden: &Markup) -> Markup {
+/// The form of the account page that adds one. `options`: what the browser is asked for.
+pub(crate) fn add_form(t: &Face, options: &str, hidden: &Markup) -> Markup {
     html! {
-        h2 #passkeys { (t.text("passkey-heading")) }
-        p .soft { (t.text("passkey-about")) }
         form method="post" action="account" {
             (hidden)
             label for="passkey-label" { (t.text("passkey-label")) }

@@ -88,15 +88,24 @@ pub fn sign_up_sent(t: &Face, minutes: u64, login: Option<&str>) -> Html {
     })
 }
 
+/// Of an invitation.
+#[derive(Debug, Clone, Copy)]
+pub struct Invited<'a> {
+    /// By whom, where that is a person.
+    pub by: Option<&'a str>,
+}
+
 /// What the page behind a link shows: of a new account, or of an invitation to one.
 #[derive(Debug, Default, Clone)]
 pub struct NewAccountPage<'a> {
-    /// Where the form goes.
-    pub action: &'a str,
+    /// Where the form goes, and the link led.
+    pub action: &'static str,
     /// The link's value.
     pub token: &'a str,
     /// What the person logs in with.
     pub login: &'a str,
+    /// It is an invitation.
+    pub invited: Option<Invited<'a>>,
     /// Their full name, which they may give; None: it is known.
     pub name: Option<&'a str>,
     /// The shortest password, in characters.
@@ -115,14 +124,29 @@ pub fn new_account(t: &Face, page: &NewAccountPage<'_>) -> Html {
         logins: &[page.login],
         name: page.name.unwrap_or(""),
     };
+    let title = match page.invited {
+        Some(_) => t.with(
+            "mail-invitation-subject",
+            &[("brand", t.brand.name().into())],
+        ),
+        None => t.text("sign-up-title").into_owned(),
+    };
+    let (about, submit) = match page.invited {
+        Some(_) => ("sign-up-invited-for", "mail-invitation-button"),
+        None => ("sign-up-for", "sign-up-submit"),
+    };
     Frame {
         password: true,
         files: vec![&PASSWORD],
-        ..Frame::own(t, t.text("sign-up-title"))
+        menu: Menu::Link(page.action, page.token),
+        ..Frame::own(t, &*title)
     }
     .render(html! {
-        h1 { (t.text("sign-up-title")) }
-        p .soft { (t.html("sign-up-for", &[("name", strong(page.login))])) }
+        h1 { (title) }
+        @if let Some(by) = page.invited.and_then(|invited| invited.by) {
+            p { (t.html("sign-up-invited-by", &[("by", strong(by))])) }
+        }
+        p .soft { (t.html(about, &[("name", strong(page.login))])) }
         (notice(t, page.notice.as_ref()))
         form method="post" action=(page.action) {
             input type="hidden" name="token" value=(page.token);
@@ -135,7 +159,7 @@ pub fn new_account(t: &Face, page: &NewAccountPage<'_>) -> Html {
             @if let Some(url) = page.terms {
                 (terms_box(t, url))
             }
-            button .main type="submit" name="decision" value="allow" { (t.text("sign-up-submit")) }
+            button .main type="submit" name="decision" value="allow" { (t.text(submit)) }
         }
     })
 }
@@ -174,6 +198,7 @@ mod tests {
             action: "sign-up",
             token: HOSTILE,
             login: HOSTILE,
+            invited: Some(Invited { by: Some(HOSTILE) }),
             name: Some(HOSTILE),
             shortest: 8,
             terms: Some(HOSTILE),

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use crate::parts::button::MethodButton;
 use crate::parts::face::{Face, strong};
-use crate::parts::layout::{Frame, Html, Notice, notice};
+use crate::parts::layout::{Frame, Html, Menu, Notice, notice};
 use crate::parts::password_field::{self, PasswordField};
 use crate::parts::script::PASSWORD;
 
@@ -32,6 +32,13 @@ pub struct StepPage<'a> {
 impl StepPage<'_> {
     fn problem(&self) -> Option<&'static str> {
         matches!(self.notice, Some(Notice::Error(_))).then_some("problem")
+    }
+
+    fn frame<'a>(&'a self, t: &'a Face, title: &'static str) -> Frame<'a> {
+        Frame {
+            menu: Menu::Interaction(self.interaction),
+            ..Frame::new(t, t.text(title))
+        }
     }
 
     fn hidden(&self) -> Markup {
@@ -70,7 +77,7 @@ impl StepPage<'_> {
 /// A code of the app that the person set up.
 pub fn totp_step(t: &Face, page: &StepPage<'_>) -> Html {
     let problem = page.problem();
-    Frame::new(t, t.text("factors-totp-title")).render(html! {
+    page.frame(t, "factors-totp-title").render(html! {
         h1 { (t.text("factors-totp-title")) }
         (page.who(t))
         (notice(t, page.notice.as_ref()))
@@ -89,7 +96,7 @@ pub fn totp_step(t: &Face, page: &StepPage<'_>) -> Html {
 /// One of the codes that the person wrote down.
 pub fn recovery_step(t: &Face, page: &StepPage<'_>) -> Html {
     let problem = page.problem();
-    Frame::new(t, t.text("factors-recovery-title")).render(html! {
+    page.frame(t, "factors-recovery-title").render(html! {
         h1 { (t.text("factors-recovery-title")) }
         (page.who(t))
         (notice(t, page.notice.as_ref()))
@@ -113,7 +120,7 @@ pub fn password_step(t: &Face, page: &StepPage<'_>) -> Html {
     Frame {
         password: true,
         files: vec![&PASSWORD],
-        ..Frame::new(t, t.text("factors-password-title"))
+        ..page.frame(t, "factors-password-title")
     }
     .render(html! {
         h1 { (t.text("factors-password-title")) }
@@ -133,7 +140,7 @@ pub fn password_step(t: &Face, page: &StepPage<'_>) -> Html {
 
 /// Which way to show what is missing.
 pub fn choose_step(t: &Face, page: &StepPage<'_>) -> Html {
-    Frame::new(t, t.text("factors-choose-title")).render(html! {
+    page.frame(t, "factors-choose-title").render(html! {
         h1 { (t.text("factors-choose-title")) }
         p .soft { (t.text("factors-choose-about")) }
         (page.who(t))

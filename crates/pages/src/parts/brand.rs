@@ -162,6 +162,7 @@ impl Brands {
 #[derive(Debug)]
 pub struct Brand {
     name: String,
+    is_named: bool,
     /// Behind the addresses of its pictures: whose they are.
     pub(crate) query: String,
     button: (String, &'static str),
@@ -261,6 +262,7 @@ impl Brand {
         };
         Ok(Brand {
             is_own: name.is_none() && parts.logo.is_none(),
+            is_named: name.is_some(),
             name: name.unwrap_or("Signet").to_owned(),
             query: String::new(),
             button,
@@ -275,6 +277,11 @@ impl Brand {
     /// What the pages are called.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// As [`Brand::name`], where somebody chose it.
+    pub fn chosen_name(&self) -> Option<&str> {
+        self.is_named.then_some(&*self.name)
     }
 
     /// Colours of a main button and of its text.

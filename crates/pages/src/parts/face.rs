@@ -18,6 +18,9 @@ pub struct Face {
     pub brand: Arc<Brand>,
     /// The path of the issuer, without a slash at its end: where its pages are.
     pub base: String,
+    /// Of an answer to a form: where the page, or what comes next, can be loaded again, below the
+    /// server's address.
+    pub again: Option<String>,
 }
 
 /// In English, with the house's own brand.
@@ -71,6 +74,7 @@ impl Face {
             language,
             brand,
             base: base.to_owned(),
+            again: None,
         }
     }
 

@@ -8,7 +8,7 @@ use signet_http::{Response, response};
 use signet_texts::LANGUAGES;
 
 use crate::parts::face::Face;
-use crate::parts::script::Script;
+use crate::parts::script::{AGAIN, LANGUAGE, Script};
 use crate::parts::style::csp_hash;
 
 /// A finished page: its text and the policy that allows exactly what is in it.
@@ -19,8 +19,8 @@ pub struct Html {
     style_hash: String,
     /// Whether the one script of `form_post` is in it.
     script: Option<&'static str>,
-    /// Scripts that are files of their own.
-    files: Vec<&'static Script>,
+    /// Whether it has scripts that are files of their own.
+    has_files: bool,
     /// Origins of what is in its frames.
     frames: Vec<String>,
     forms: Forms,
@@ -51,7 +51,7 @@ impl Html {
             policy.push_str(&csp_hash(script.as_bytes()));
             policy.push('\'');
         }
-        if !self.files.is_empty() {
+        if self.has_files {
             // Nothing else of this server is a script, and `integrity` holds each file to its text.
             policy.push_str("; script-src 'self'");
         }
@@ -113,15 +113,22 @@ pub(crate) enum Menu<'a> {
     Account,
     /// To the page of this sealed interaction.
     Interaction(&'a str),
+    /// To the page behind a mailed link: its path below the issuer, and its value.
+    Link(&'static str, &'a str),
+    /// To this sealed error.
+    Error(&'a str),
     /// None is offered: the page could not be shown again.
     None,
 }
 
 /// Below the card: the realm's own pages, and the language.
 fn footer(t: &Face, password: bool, menu: Menu<'_>) -> Markup {
-    let interaction = match menu {
-        Menu::Account => Some(""),
-        Menu::Interaction(sealed) => Some(sealed),
+    // No field is better than an empty one: programs that read forms look for it.
+    let fields: Option<Vec<(&str, &str)>> = match menu {
+        Menu::Account => Some(Vec::new()),
+        Menu::Interaction(sealed) => Some(vec![("interaction", sealed)]),
+        Menu::Link(path, token) => Some(vec![("at", path), ("token", token)]),
+        Menu::Error(sealed) => Some(vec![("error", sealed)]),
         Menu::None => None,
     };
     html! {
@@ -134,10 +141,11 @@ fn footer(t: &Face, password: bool, menu: Menu<'_>) -> Markup {
                     }
                 }
             }
-            @if let Some(sealed) = interaction {
+            @if let Some(fields) = fields {
                 form .language method="post" action={ (t.base) "/language" } {
-                    // None is better than an empty one: programs that read forms look for it.
-                    @if !sealed.is_empty() { input type="hidden" name="interaction" value=(sealed); }
+                    @for (name, value) in fields.into_iter().filter(|(_, value)| !value.is_empty()) {
+                        input type="hidden" name=(name) value=(value);
+                    }
                     label for="language" { (t.text("page-language")) }
                     select #language name="language" autocomplete="off" {
                         @for language in LANGUAGES {
@@ -198,8 +206,13 @@ impl<'a> Frame<'a> {
         }
     }
 
-    pub(crate) fn render(self, content: Markup) -> Html {
+    pub(crate) fn render(mut self, content: Markup) -> Html {
         let t = self.face;
+        if self.menu != Menu::None {
+            self.files.push(&LANGUAGE);
+        }
+        // A page with a script in it is left at once.
+        let again = t.again.as_ref().filter(|_| self.script.is_none());
         let page = html! {
             (DOCTYPE)
             html lang=(t.language.tag()) dir=(t.language.dir()) {
@@ -210,6 +223,9 @@ impl<'a> Frame<'a> {
                     meta name="robots" content="noindex, nofollow";
                     title { (self.title) }
                     style { (PreEscaped(t.brand.style.as_str())) }
+                    @if let Some(again) = again {
+                        script src={ (t.base) "/" (AGAIN.path) } integrity={ "sha256-" (AGAIN.hash) } data-again=(again) defer {}
+                    }
                     @for file in &self.files {
                         script src={ (t.base) "/" (file.path) } integrity={ "sha256-" (file.hash) } defer {}
                     }
@@ -240,7 +256,7 @@ impl<'a> Frame<'a> {
             body: page.into_string(),
             style_hash: t.brand.style_hash.clone(),
             script: self.script,
-            files: self.files,
+            has_files: again.is_some() || !self.files.is_empty(),
             frames: self.frames,
             forms: self.forms,
         }
@@ -263,6 +279,48 @@ mod tests {
         assert!(!policy.contains("script-src"));
         assert!(headers.contains(&("x-frame-options", "DENY".into())));
         assert!(headers.contains(&("cache-control", "no-store".into())));
+    }
+
+    #[test]
+    fn a_language_is_chosen_with_a_script_at_once_and_without_one_by_its_button() {
+        for (menu, field) in [
+            (Menu::Account, ""),
+            (
+                Menu::Interaction("sealed"),
+                "name=\"interaction\" value=\"sealed\"",
+            ),
+            (
+                Menu::Link("invitation", "tok"),
+                "name=\"token\" value=\"tok\"",
+            ),
+            (Menu::Error("sealed"), "name=\"error\" value=\"sealed\""),
+        ] {
+            let html = Frame {
+                menu,
+                ..Frame::own(&Face::default(), "Test")
+            }
+            .render(html! {});
+            assert!(html.headers()[0].1.contains("; script-src 'self'"));
+            assert!(html.body.contains(&*LANGUAGE.path), "{}", html.body);
+            let form = &html.body[html.body.find("<form class=\"language\"").unwrap()..];
+            assert!(form.contains(field), "{form}");
+            // The script takes it away, and gives it back to who chooses by keys.
+            assert!(form.contains("<button class=\"narrow\" type=\"submit\">"));
+        }
+        let none = Frame::own(&Face::default(), "Test").render(html! {});
+        assert!(!none.body.contains("<script"), "{}", none.body);
+    }
+
+    #[test]
+    fn a_page_that_answers_a_form_says_where_it_can_be_loaded_again() {
+        let face = Face {
+            again: Some("/interaction?request=\"x".to_owned()),
+            ..Face::default()
+        };
+        let html = Frame::own(&face, "Test").render(html! {});
+        let said = "data-again=\"/interaction?request=&quot;x\"";
+        assert!(html.body.contains(said), "{}", html.body);
+        assert!(html.headers()[0].1.contains("; script-src 'self'"));
     }
 
     #[test]

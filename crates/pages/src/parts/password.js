@@ -1,5 +1,5 @@
 "use strict";
-// Passwords: shows what was typed, and says of a new one what it lacks before it is sent. What is typed stays
+// Passwords: takes the name along to the page of a forgotten one, shows what was typed, and says of a new one what it lacks before it is sent. What is typed stays
 // here: nothing is asked of the server until the form is. The server decides by the same rules, and by its
 // list of common passwords, which is too long for a page.
 (() => {
@@ -17,6 +17,14 @@
     });
     // A field of text would be kept by the browser among what was typed before.
     field.form.addEventListener("submit", () => show(false));
+  }
+
+  const forgotten = document.getElementById("forgotten");
+  const username = document.getElementById("username");
+  if (forgotten && username) {
+    forgotten.addEventListener("submit", () => {
+      forgotten.elements.typed.value = username.value;
+    });
   }
 
   const meter = document.getElementById("password-strength");

@@ -43,6 +43,18 @@ pub(crate) static PASSWORD: LazyLock<Script> =
 pub(crate) static AFTER_LOGOUT: LazyLock<Script> =
     LazyLock::new(|| Script::new("logout", include_str!("logout.js")));
 
+/// Gives a page that answers a form an address that can be loaded again.
+pub(crate) static AGAIN: LazyLock<Script> =
+    LazyLock::new(|| Script::new("again", include_str!("again.js")));
+
+/// Sends the language that was chosen.
+pub(crate) static LANGUAGE: LazyLock<Script> =
+    LazyLock::new(|| Script::new("language", include_str!("language.js")));
+
+/// Copies and prints recovery codes.
+pub(crate) static CODES: LazyLock<Script> =
+    LazyLock::new(|| Script::new("codes", include_str!("codes.js")));
+
 /// Days and times in the browser's zone.
 pub(crate) static MOMENT: LazyLock<Script> =
     LazyLock::new(|| Script::new("moment", include_str!("moment.js")));
@@ -54,9 +66,12 @@ pub(crate) static CHECK_SESSION: LazyLock<Script> =
 /// The script of a path `assets/...`.
 pub fn script(path: &str) -> Option<&'static Script> {
     let all = [
+        &*AGAIN,
         &*PASSKEY,
         &*PASSWORD,
         &*AFTER_LOGOUT,
+        &*CODES,
+        &*LANGUAGE,
         &*MOMENT,
         &*CHECK_SESSION,
     ];

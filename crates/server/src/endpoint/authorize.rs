@@ -37,10 +37,6 @@ use signet_request::clients;
 use signet_request::http::{Context, Response};
 use signet_request::interaction::{self, Goal, Interaction, Page};
 
-/// Longest sealed request that goes on in a URL, in characters: what every browser and proxy
-/// carries.
-const MAX_RESUME: usize = 6 * 1024;
-
 /// GET.
 pub async fn show(mut context: Context) -> Response {
     let params = match context.query_params() {
@@ -67,11 +63,11 @@ pub async fn submit(mut context: Context) -> Response {
     let ends_at = context.now() + settings.interaction_lifetime;
     let keyring = context.realm.keyring().clone();
     match interaction::seal_resume(&request, &keyring, ends_at) {
-        Some(sealed) if sealed.len() <= MAX_RESUME => {
+        Some(sealed) => {
             let url = format!("{}/interaction?request={sealed}", context.base());
             signet_request::http::response::redirect(&url)
         }
-        _ => error_page(
+        None => error_page(
             &mut context,
             &OAuthError::invalid_request("The authorization request is too large."),
         ),

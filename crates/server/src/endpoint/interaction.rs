@@ -25,7 +25,7 @@ pub(super) async fn show(mut context: Context) -> Response {
     for done in Done::ALL {
         if let Some(id) = params.get(done.parameter()) {
             return match BrowserRequest::begin(context).await {
-                Ok(browser) => waiting_login::go_on(browser, id, done).await,
+                Ok(browser) => waiting_login::go_on(browser, id, params.get("as"), done).await,
                 Err(response) => response,
             };
         }

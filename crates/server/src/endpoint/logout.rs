@@ -9,7 +9,7 @@ use signet_pages::{LogoutFrame, LogoutOnward};
 use signet_request::browser_request::{BrowserRequest, error_page};
 use signet_request::front_channel_logout;
 use signet_request::http::{Context, Response};
-use signet_request::interaction::{Goal, Page};
+use signet_request::interaction::{Goal, Interaction, Page};
 
 /// GET, and a POST of a client.
 pub(super) async fn show(mut context: Context) -> Response {
@@ -50,7 +50,7 @@ pub(super) async fn submit(mut context: Context) -> Response {
     let Some(interaction) = browser.open(&form) else {
         return browser.start_again();
     };
-    let (Page::Logout, Goal::Logout { then }) = (interaction.page, &interaction.goal) else {
+    let (Page::Logout, Goal::Logout { then, .. }) = (interaction.page, &interaction.goal) else {
         return browser.start_again();
     };
     let same = match browser.present() {
@@ -84,22 +84,34 @@ async fn request(context: Context, params: &Params) -> Response {
         Ok(decided) => decided,
         Err(error) => return browser.error(&error),
     };
-    let Some(present) = browser.present().filter(|_| decided.ask) else {
+    if browser.present().is_none() || !decided.ask {
         return end(browser, decided.then.as_deref(), decided.proven).await;
+    }
+    let interaction = browser.interaction(Goal::Logout {
+        then: decided.then,
+        client_id: decided.client_id,
+    });
+    ask(browser, interaction)
+}
+
+/// Asks before the session ends.
+pub(super) fn ask(browser: BrowserRequest, mut interaction: Interaction) -> Response {
+    let (Some(present), Goal::Logout { then, client_id }) = (browser.present(), &interaction.goal)
+    else {
+        return browser.start_again();
     };
     let t = browser.face();
-    let host = decided.then.as_deref().map(|uri| host_of(&t, uri));
-    let mut interaction = browser.interaction(Goal::Logout { then: decided.then });
+    let host = then.as_deref().map(|uri| host_of(&t, uri));
+    let clients = &browser.context.snapshot.registry.clients;
+    let client = client_id.as_deref().and_then(|id| clients.get(id)).cloned();
     interaction.page = Page::Logout;
     interaction.shown_to = Some(present.found.row.sid.clone());
-    let client = decided.client_id.as_deref();
-    let client = client.and_then(|id| snapshot.registry.clients.get(id));
     let html = signet_pages::logout_confirm(
         &t,
         "logout",
         &browser.seal(&interaction),
         &present.user.username,
-        client.map(|client| name_of(client)),
+        client.as_deref().map(name_of),
         host.as_deref(),
     );
     browser.page(html)

@@ -76,7 +76,13 @@ impl<'s> Browser<'s> {
             .collect();
         all.extend(fields);
         all.push(("decision", decision));
-        let target = resolve(&page.url, &action);
+        // Targets are below the realm's path, and addresses in a page are not.
+        let base = self.server.base();
+        let path = base
+            .split_once("://")
+            .and_then(|(_, rest)| rest.find('/').map(|at| &rest[at..]));
+        let below = path.and_then(|path| action.strip_prefix(path));
+        let target = resolve(&page.url, below.unwrap_or(&action));
         self.post(&target, &all)
     }
 
@@ -210,6 +216,14 @@ impl Page {
             + mark.len();
         let end = start + text[start..].find('"').unwrap();
         unescape(&text[start..end])
+    }
+
+    /// Where an answer to a form says that it can be loaded again; empty: it says nothing.
+    pub fn again(&self) -> String {
+        let text = self.text();
+        let said = text.split_once("data-again=\"");
+        let address = said.and_then(|(_, rest)| rest.split('"').next());
+        unescape(address.unwrap_or_default())
     }
 
     /// Action and filled-in fields of the form with this button.

@@ -1,7 +1,12 @@
 # An account that is to be erased.
 
 account-delete = Smazat můj účet
-account-delete-text = Relace, aplikace a tokeny končí ihned. Dokud není účet definitivně smazán, můžete si jej ponechat odkazem, který vám přijde e-mailem. Dnů do té doby: { $days }.
+account-delete-text = Relace, aplikace a tokeny končí ihned. { $days ->
+    [one] Účet bude definitivně smazán za { $days } den; do té doby si jej můžete ponechat odkazem, který vám přijde e-mailem.
+    [few] Účet bude definitivně smazán za { $days } dny; do té doby si jej můžete ponechat odkazem, který vám přijde e-mailem.
+    [many] Účet bude definitivně smazán za { $days } dne; do té doby si jej můžete ponechat odkazem, který vám přijde e-mailem.
+   *[other] Účet bude definitivně smazán za { $days } dní; do té doby si jej můžete ponechat odkazem, který vám přijde e-mailem.
+}
 account-delete-sure = Chci, aby byl můj účet smazán.
 account-delete-confirm = Chcete-li účet smazat, zaškrtněte políčko.
 

@@ -1,7 +1,10 @@
 # An account that is to be erased.
 
 account-delete = Mein Konto löschen
-account-delete-text = Sitzungen, Anwendungen und Token enden sofort. Bis das Konto endgültig gelöscht wird, können Sie es behalten, durch einen Link in einer E-Mail an Sie. Tage bis dahin: { $days }.
+account-delete-text = Sitzungen, Anwendungen und Token enden sofort. { $days ->
+    [one] Nach { $days } Tag wird das Konto endgültig gelöscht; bis dahin können Sie es behalten, durch einen Link in einer E-Mail an Sie.
+   *[other] Nach { $days } Tagen wird das Konto endgültig gelöscht; bis dahin können Sie es behalten, durch einen Link in einer E-Mail an Sie.
+}
 account-delete-sure = Ich möchte, dass mein Konto gelöscht wird.
 account-delete-confirm = Um Ihr Konto zu löschen, setzen Sie das Häkchen.
 

@@ -1,7 +1,10 @@
 # An account that is to be erased.
 
 account-delete = Delete my account
-account-delete-text = Sessions, applications and tokens end at once. Until the account is erased for good you can keep it, by a link that is mailed to you. Days until then: { $days }.
+account-delete-text = Sessions, applications and tokens end at once. { $days ->
+    [one] After { $days } day the account is erased for good; until then you can keep it, by a link that is mailed to you.
+   *[other] After { $days } days the account is erased for good; until then you can keep it, by a link that is mailed to you.
+}
 account-delete-sure = I want my account to be erased.
 account-delete-confirm = To delete your account, tick the box.
 

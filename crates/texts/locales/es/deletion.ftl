@@ -1,7 +1,10 @@
 # An account that is to be erased.
 
 account-delete = Eliminar mi cuenta
-account-delete-text = Las sesiones, las aplicaciones y los tokens terminan de inmediato. Hasta que se borre para siempre puede conservar la cuenta con un enlace que se le envía por correo. Días hasta entonces: { $days }.
+account-delete-text = Las sesiones, las aplicaciones y los tokens terminan de inmediato. { $days ->
+    [one] Dentro de { $days } día la cuenta se borra para siempre; hasta entonces puede conservarla con un enlace que se le envía por correo.
+   *[other] Dentro de { $days } días la cuenta se borra para siempre; hasta entonces puede conservarla con un enlace que se le envía por correo.
+}
 account-delete-sure = Quiero que se borre mi cuenta.
 account-delete-confirm = Para eliminar su cuenta, marque la casilla.
 

@@ -1,7 +1,10 @@
 # An account that is to be erased.
 
 account-delete = Supprimer mon compte
-account-delete-text = Les sessions, les applications et les jetons prennent fin aussitôt. Jusqu’à la suppression définitive, vous pouvez garder le compte, par un lien envoyé par e-mail. Jours restants : { $days }.
+account-delete-text = Les sessions, les applications et les jetons prennent fin aussitôt. { $days ->
+    [one] Après { $days } jour, le compte est supprimé définitivement ; d’ici là, vous pouvez le garder, par un lien envoyé par e-mail.
+   *[other] Après { $days } jours, le compte est supprimé définitivement ; d’ici là, vous pouvez le garder, par un lien envoyé par e-mail.
+}
 account-delete-sure = Je veux que mon compte soit supprimé.
 account-delete-confirm = Pour supprimer votre compte, cochez la case.
 

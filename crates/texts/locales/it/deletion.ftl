@@ -1,7 +1,10 @@
 # An account that is to be erased.
 
 account-delete = Elimina il mio account
-account-delete-text = Sessioni, applicazioni e token finiscono subito. Finché l’account non viene cancellato per sempre può tenerlo, con un link che riceve per e-mail. Giorni fino ad allora: { $days }.
+account-delete-text = Sessioni, applicazioni e token finiscono subito. { $days ->
+    [one] Dopo { $days } giorno l’account viene cancellato per sempre; fino ad allora può tenerlo, con un link che riceve per e-mail.
+   *[other] Dopo { $days } giorni l’account viene cancellato per sempre; fino ad allora può tenerlo, con un link che riceve per e-mail.
+}
 account-delete-sure = Voglio che il mio account venga cancellato.
 account-delete-confirm = Per eliminare l’account, spunti la casella.
 

@@ -1,7 +1,7 @@
 # An account that is to be erased.
 
 account-delete = アカウントを削除
-account-delete-text = セッション、アプリケーション、トークンはただちに終了します。完全に消去されるまでは、メールで届くリンクからアカウントを残せます。それまでの日数：{ $days }。
+account-delete-text = セッション、アプリケーション、トークンはただちに終了します。アカウントは{ $days }日後に完全に消去されます。それまでは、メールで届くリンクからアカウントを残せます。
 account-delete-sure = アカウントの消去を希望します。
 account-delete-confirm = アカウントを削除するには、チェックを入れてください。
 

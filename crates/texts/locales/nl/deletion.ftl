@@ -1,7 +1,10 @@
 # An account that is to be erased.
 
 account-delete = Mijn account verwijderen
-account-delete-text = Sessies, toepassingen en tokens eindigen meteen. Tot het account voorgoed wordt gewist, kunt u het behouden met een link die u per mail krijgt. Dagen tot dan: { $days }.
+account-delete-text = Sessies, toepassingen en tokens eindigen meteen. { $days ->
+    [one] Na { $days } dag wordt het account voorgoed gewist; tot dan kunt u het behouden met een link die u per mail krijgt.
+   *[other] Na { $days } dagen wordt het account voorgoed gewist; tot dan kunt u het behouden met een link die u per mail krijgt.
+}
 account-delete-sure = Ik wil dat mijn account wordt gewist.
 account-delete-confirm = Zet een vinkje om uw account te verwijderen.
 

@@ -1,7 +1,10 @@
 # An account that is to be erased.
 
 account-delete = Usuń moje konto
-account-delete-text = Sesje, aplikacje i tokeny kończą się od razu. Do czasu ostatecznego usunięcia możesz zachować konto, używając linku z wiadomości e-mail. Dni do tego czasu: { $days }.
+account-delete-text = Sesje, aplikacje i tokeny kończą się od razu. { $days ->
+    [one] Po { $days } dniu konto zostanie ostatecznie usunięte; do tego czasu możesz je zachować, używając linku z wiadomości e-mail.
+   *[other] Po { $days } dniach konto zostanie ostatecznie usunięte; do tego czasu możesz je zachować, używając linku z wiadomości e-mail.
+}
 account-delete-sure = Chcę, aby moje konto zostało usunięte.
 account-delete-confirm = Aby usunąć konto, zaznacz pole.
 

@@ -1,7 +1,10 @@
 # An account that is to be erased.
 
 account-delete = Eliminar a minha conta
-account-delete-text = As sessões, as aplicações e os tokens terminam de imediato. Até ser apagada de vez pode manter a conta, com um link enviado por e-mail. Dias até lá: { $days }.
+account-delete-text = As sessões, as aplicações e os tokens terminam de imediato. { $days ->
+    [one] Após { $days } dia a conta é apagada de vez; até lá pode mantê-la, com um link enviado por e-mail.
+   *[other] Após { $days } dias a conta é apagada de vez; até lá pode mantê-la, com um link enviado por e-mail.
+}
 account-delete-sure = Quero que a minha conta seja apagada.
 account-delete-confirm = Para eliminar a sua conta, marque a caixa.
 

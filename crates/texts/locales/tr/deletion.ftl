@@ -1,7 +1,7 @@
 # An account that is to be erased.
 
 account-delete = Hesabımı sil
-account-delete-text = Oturumlar, uygulamalar ve belirteçler hemen sona erer. Hesap kalıcı olarak silinene kadar, size e-postayla gönderilen bağlantıyla onu koruyabilirsiniz. O zamana kadar gün: { $days }.
+account-delete-text = Oturumlar, uygulamalar ve belirteçler hemen sona erer. Hesap { $days } gün sonra kalıcı olarak silinir; o zamana kadar, size e-postayla gönderilen bağlantıyla onu koruyabilirsiniz.
 account-delete-sure = Hesabımın silinmesini istiyorum.
 account-delete-confirm = Hesabınızı silmek için kutuyu işaretleyin.
 
