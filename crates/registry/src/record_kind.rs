@@ -161,15 +161,18 @@ pub struct KindRow {
     pub registry: Option<InRegistry>,
 }
 
+/// A record of a kind that the caller knows.
+pub type Record = Arc<dyn AnyStored>;
+
 /// A kind as the registry sees it: [`Stored`], of a type that is not known.
 #[derive(Clone, Copy, Debug)]
 pub struct InRegistry {
     /// [`Stored::read`]
-    pub read: fn(&[u8]) -> Result<Arc<dyn AnyStored>, String>,
+    pub read: fn(&[u8]) -> Result<Record, String>,
     /// [`Stored::get`]
-    pub get: fn(&Registry, &str) -> Option<Arc<dyn AnyStored>>,
+    pub get: fn(&Registry, &str) -> Option<Record>,
     /// [`Stored::set`]
-    pub set: fn(&mut Registry, &str, Option<Arc<dyn AnyStored>>),
+    pub set: fn(&mut Registry, &str, Option<Record>),
     /// [`Stored::names`]
     pub names: fn(&Registry) -> Vec<String>,
 }

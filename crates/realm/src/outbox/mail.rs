@@ -23,7 +23,7 @@ const TAKES: u64 = 70;
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// Mails that one node hands to the SMTP server at once
-const MAILS_AT_ONCE: usize = 16;
+const MAX_MAILS_AT_ONCE: usize = 16;
 
 static MAILS: Queue<Mail> = Queue::new("mail");
 
@@ -147,8 +147,8 @@ impl Kind for Mails {
         Bounds {
             held: 1_024,
             held_of_receiver: 1_024,
-            at_once: MAILS_AT_ONCE,
-            at_once_of_receiver: MAILS_AT_ONCE,
+            at_once: MAX_MAILS_AT_ONCE,
+            at_once_of_receiver: MAX_MAILS_AT_ONCE,
             lease: LEASE,
             takes: TAKES,
             // What ends first is what it says.

@@ -21,7 +21,7 @@ mod scope;
 
 use crate::record_kind::last_writer;
 pub use crate::record_kind::{
-    AnyStored, InRegistry, KindRow, Most, RecordKind, Rows, Rule, Stored,
+    AnyStored, InRegistry, KindRow, Most, Record, RecordKind, Rows, Rule, Stored,
 };
 use signet_store::{Key, Table};
 
