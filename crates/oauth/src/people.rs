@@ -366,19 +366,6 @@ impl People {
         self.groups.is_empty() && self.roles.is_empty() && self.attributes.is_empty()
     }
 
-    /// These with others over them: the configuration's over the store's.
-    pub fn over(&mut self, other: &People) {
-        for group in other.groups.values() {
-            self.put_group(Arc::clone(group));
-        }
-        for role in other.roles.values() {
-            self.put_role(Arc::clone(role));
-        }
-        let attributes = other.attributes.iter();
-        self.attributes
-            .extend(attributes.map(|(name, one)| (name.clone(), Arc::clone(one))));
-    }
-
     /// The group of this id.
     pub fn group_of_id(&self, id: &str) -> Option<&Arc<Group>> {
         self.groups.get(self.group_names.get(id)?)

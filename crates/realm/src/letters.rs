@@ -3,24 +3,12 @@ use signet_audit::Event;
 use signet_outbox::State;
 use signet_pages::Letter;
 
-use crate::outbox::mail::{self, Outgoing};
+use crate::outbox::mail;
+pub use crate::outbox::mail::Sending;
 use crate::state::Realm;
 
-/// What a letter is, beside what it says.
-#[derive(Clone, Copy, Debug)]
-pub struct Sending<'a> {
-    /// Whose account it is about, where there is one.
-    pub user_id: Option<&'a str>,
-    /// The address.
-    pub to: &'a str,
-    /// Its name in the audit trail.
-    pub what: &'a str,
-    /// Until when what it says is good, Unix seconds: it is sent again until then.
-    pub expires_at: u64,
-}
-
 /// Sends a letter, where this server can send mail. Whether it is on its way, for who may know: it
-/// is durable then, and sent again until a mail server has it. A failure is in the log and the
+/// is durable then, and sent again while no mail server has it. A failure is in the log and the
 /// trail alone: saying so would tell an unauthenticated caller that the address exists.
 pub async fn hand_over(
     realm: &Realm,
@@ -31,20 +19,8 @@ pub async fn hand_over(
     if realm.people.mailer.is_none() {
         return false;
     }
-    let Sending {
-        user_id,
-        to,
-        what,
-        expires_at,
-    } = *sending;
-    let outgoing = Outgoing {
-        user_id,
-        operation: what,
-        to,
-        letter,
-        expires_at,
-    };
-    let put = mail::put(realm, &outgoing).await;
+    let put = mail::put(realm, sending, letter).await;
+    let Sending { user_id, what, .. } = *sending;
     let event = event.operation(what);
     let event = user_id.map_or(event, |user_id| event.subject(user_id));
     let is_on_its_way = matches!(&put, Ok((State::Delivered | State::Waiting, _)));

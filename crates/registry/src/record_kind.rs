@@ -17,7 +17,7 @@ pub enum Rule {
     Words,
 }
 
-/// What kind of thing is told of.
+/// A kind of what nodes announce to each other.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum RecordKind {
     /// A client, by `client_id`.

@@ -2,11 +2,10 @@
 //! by which every Prometheus exporter gives them.
 use signet_http::metrics::Family;
 use signet_registry::keys::{KeyInfo, Phase};
-use std::{fs, time::SystemTime};
+use std::fs;
 
 /// Ticks of the kernel's clock in `/proc`, a second: the same on every Linux (USER_HZ).
 const TICKS: u64 = 100;
-const PAGE_BYTES: u64 = 4096;
 
 /// The families that this system can tell.
 pub(crate) fn of_process() -> Vec<Family> {
@@ -14,40 +13,54 @@ pub(crate) fn of_process() -> Vec<Family> {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let cpu = cpu_ticks(&stat)
         .map(|ticks| Family::counter("process_cpu_seconds", "CPU time.").value(ticks / TICKS));
-    let pages = fs::read_to_string("/proc/self/statm").ok();
-    let pages = pages.and_then(|text| text.split(' ').nth(1)?.parse::<u64>().ok());
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let files = fs::read_dir("/proc/self/fd").ok();
     let files = files.and_then(|files| u64::try_from(files.count()).ok());
-    let started = fs::metadata("/proc/self").and_then(|own| own.modified());
-    let started = started.ok().and_then(|at| {
-        let since = at.duration_since(SystemTime::UNIX_EPOCH).ok()?;
-        Some(since.as_secs())
-    });
+    let system = fs::read_to_string("/proc/stat").unwrap_or_default();
     let families = [
         cpu,
         gauge(
             "process_resident_memory_bytes",
             "Memory that is in use.",
-            pages.map(|pages| pages * PAGE_BYTES),
+            resident_bytes(&status),
         ),
         gauge("process_open_fds", "Files and connections.", files),
         gauge(
             "process_start_time_seconds",
             "When the process began, Unix seconds.",
-            started,
+            started(&stat, &system),
         ),
     ];
     families.into_iter().flatten().collect()
 }
 
-/// User and system time: the 14th and 15th field, after the name in parentheses, which may have
-/// spaces in it.
-fn cpu_ticks(stat: &str) -> Option<u64> {
+/// A field of `/proc/self/stat` by its number in the manual, from 3 on: those before are the name
+/// in parentheses, which may have spaces in it, and what stands before it.
+fn field(stat: &str, number: usize) -> Option<u64> {
     let (_, fields) = stat.rsplit_once(") ")?;
-    let mut fields = fields.split(' ').skip(11);
-    let user: u64 = fields.next()?.parse().ok()?;
-    let system: u64 = fields.next()?.parse().ok()?;
-    Some(user + system)
+    fields.split(' ').nth(number - 3)?.trim().parse().ok()
+}
+
+/// User and system time.
+fn cpu_ticks(stat: &str) -> Option<u64> {
+    Some(field(stat, 14)? + field(stat, 15)?)
+}
+
+/// The line of `/proc/self/status`, in kB.
+fn resident_bytes(status: &str) -> Option<u64> {
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+/// When the system booted (`/proc/stat`), and how long after that the process began.
+fn started(stat: &str, system: &str) -> Option<u64> {
+    let booted = system
+        .lines()
+        .find_map(|line| line.strip_prefix("btime "))?;
+    Some(booted.trim().parse::<u64>().ok()? + field(stat, 22)? / TICKS)
 }
 
 /// How long each key that signs has been there: one that is not rotated is seen.
@@ -70,6 +83,9 @@ mod tests {
         let stat = "42 (a ) b) S 1 2 3 4 5 6 7 8 9 10 300 45 0 0 20";
         assert_eq!(cpu_ticks(stat), Some(345));
         assert_eq!(cpu_ticks(""), None);
+        let stat = format!("{stat} 1 0 0 700");
+        assert_eq!(started(&stat, "cpu 1\nbtime 1000\n"), Some(1007));
+        assert_eq!(resident_bytes("Name:\ta\nVmRSS:\t    8 kB\n"), Some(8192));
     }
 
     #[test]

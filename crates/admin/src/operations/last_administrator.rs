@@ -4,7 +4,7 @@ use crate::engine::input::Members;
 use crate::engine::problem::Problem;
 use signet_directory::User;
 use signet_realm::state::Realm;
-use signet_store::{Change, Key, Op, Table};
+use signet_store::{Change, Key, Op, Outcome, Table};
 use std::time::Duration;
 
 const READ_AT_ONCE: usize = 100;
@@ -43,12 +43,16 @@ pub(crate) async fn keeping_one<T>(
     if *insists || !may_administer(user, realm.now()) {
         return act.await;
     }
-    claim(realm).await?;
+    let version = claim(realm).await?;
     let done = match look(realm, user).await {
         Ok(()) => act.await,
         Err(problem) => Err(problem),
     };
-    let release = Op::Delete { key: key() };
+    // By its version: one that expired may be another act's by now.
+    let release = Op::Remove {
+        key: key(),
+        version,
+    };
     if let Err(error) = realm.store.commit(Change::new(release), realm.now()).await {
         tracing::warn!(%error, "failed to release the claim on administrators; it expires");
     }
@@ -64,7 +68,8 @@ fn may_administer(user: &User, now: u64) -> bool {
     user.admin && user.enabled && user.deletion.is_none() && lives
 }
 
-async fn claim(realm: &Realm) -> Result<(), Problem> {
+/// The version of the row that says that this act is under way.
+async fn claim(realm: &Realm) -> Result<u64, Problem> {
     let (tries, millis) = WAITS;
     for _ in 0..tries {
         let now = realm.now();
@@ -73,8 +78,9 @@ async fn claim(realm: &Realm) -> Result<(), Problem> {
             value: Vec::new(),
             end: Some(now + CLAIMED),
         };
-        if realm.store.commit(Change::new(claim), now).await?.is_done() {
-            return Ok(());
+        let claimed = realm.store.commit(Change::new(claim), now).await?;
+        if let Outcome::Done { version } = claimed {
+            return Ok(version);
         }
         tokio::time::sleep(Duration::from_millis(millis)).await;
     }

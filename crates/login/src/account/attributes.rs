@@ -4,7 +4,7 @@ use signet_directory::{StoredAttribute, User, UserDraft, Value};
 use signet_oauth::params::Params;
 use signet_oauth::people::{Attribute, AttributeType, Who};
 
-use super::{about, answer};
+use super::{about, after_saving};
 use crate::failure::Failure;
 use signet_pages::{AttributeField, AttributeView};
 use signet_request::browser_request::{BrowserRequest, LoggedIn};
@@ -76,20 +76,12 @@ fn typed(attribute: &Attribute, text: &str) -> Result<Option<Value>, Failure> {
 }
 
 /// The form: what the schema lets the person write, and nothing else of it.
-pub(super) async fn save(
-    mut browser: BrowserRequest,
-    present: &LoggedIn,
-    form: &Params,
-) -> Response {
+pub(super) async fn save(browser: BrowserRequest, present: &LoggedIn, form: &Params) -> Response {
     let saved = try_save(&browser, present, form);
     let event = about(&browser, present, "attributes");
     let audit = browser.context.realm.audit();
     let saved = audit.act(event, saved, Failure::code).await;
-    let outcome = saved.map(|user| {
-        browser.enter(user, present.found.clone());
-        "account-saved"
-    });
-    answer(browser, outcome).await
+    after_saving(browser, present, saved).await
 }
 
 async fn try_save(

@@ -289,6 +289,19 @@ async fn withdraw(browser: BrowserRequest, present: &LoggedIn, client_id: &str) 
     }
 }
 
+/// A form about the person was saved: the page shows them as they are now.
+async fn after_saving(
+    mut browser: BrowserRequest,
+    present: &LoggedIn,
+    saved: Result<User, Failure>,
+) -> Response {
+    let outcome = saved.map(|user| {
+        browser.enter(user, present.found.clone());
+        "account-saved"
+    });
+    answer(browser, outcome).await
+}
+
 /// What was done, or why not, above the page.
 async fn answer(browser: BrowserRequest, outcome: Result<&'static str, Failure>) -> Response {
     match outcome {

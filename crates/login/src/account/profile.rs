@@ -8,7 +8,7 @@ use signet_directory::{Profile, User};
 use signet_oauth::params::Params;
 use signet_texts::Language;
 
-use super::{about, answer};
+use super::{about, after_saving};
 use crate::failure::Failure;
 use crate::sign_up::can_be_a_name;
 use signet_pages::ProfileView;
@@ -40,20 +40,12 @@ fn may_change_names(browser: &BrowserRequest, user: &User) -> bool {
 }
 
 /// `decision=profile`: what the person may write, and nothing else of it.
-pub(super) async fn save(
-    mut browser: BrowserRequest,
-    present: &LoggedIn,
-    form: &Params,
-) -> Response {
+pub(super) async fn save(browser: BrowserRequest, present: &LoggedIn, form: &Params) -> Response {
     let saved = try_save(&browser, present, form);
     let event = about(&browser, present, "profile");
     let audit = browser.context.realm.audit();
     let saved = audit.act(event, saved, Failure::code).await;
-    let outcome = saved.map(|user| {
-        browser.enter(user, present.found.clone());
-        "account-saved"
-    });
-    answer(browser, outcome).await
+    after_saving(browser, present, saved).await
 }
 
 async fn try_save(

@@ -479,13 +479,6 @@ impl Providers {
         self.0.is_empty()
     }
 
-    /// These with others over them: the configuration's over the store's.
-    pub fn over(&mut self, other: &Providers) {
-        for provider in other.iter() {
-            self.put(Arc::clone(provider));
-        }
-    }
-
     /// The provider that an address's domain leads to. Of several the first by name.
     pub fn of_address(&self, typed: &str) -> Option<&Arc<Provider>> {
         let (_, domain) = typed.trim().rsplit_once('@')?;

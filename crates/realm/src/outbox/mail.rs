@@ -1,5 +1,6 @@
 //! Mails: durable before the request that causes one is answered, and sent again while the server
-//! that takes them is out of reach, until what they say is good for nothing.
+//! that takes them is out of reach: for a day at the longest, and no longer than what they say is
+//! good.
 //!
 //! A mail has links and codes in it, so what it says lies sealed.
 use std::time::Duration;
@@ -53,14 +54,17 @@ struct Sealed {
 /// See the module.
 pub(super) struct Mails;
 
-/// A mail that is to go out.
-pub(crate) struct Outgoing<'a> {
-    pub(crate) user_id: Option<&'a str>,
-    pub(crate) operation: &'a str,
-    pub(crate) to: &'a str,
-    pub(crate) letter: &'a Letter,
-    /// Until when what it says is good, Unix seconds.
-    pub(crate) expires_at: u64,
+/// What a letter is, beside what it says.
+#[derive(Clone, Copy, Debug)]
+pub struct Sending<'a> {
+    /// Whose account it is about, where there is one.
+    pub user_id: Option<&'a str>,
+    /// The address.
+    pub to: &'a str,
+    /// Its name in the audit trail.
+    pub what: &'a str,
+    /// Until when what it says is good, Unix seconds: it is not sent after that.
+    pub expires_at: u64,
 }
 
 /// Puts a mail there. Where this node writes mails into files, it is written when this returns; an
@@ -68,11 +72,15 @@ pub(crate) struct Outgoing<'a> {
 ///
 /// # Errors
 /// The store's: then nothing is there.
-pub(crate) async fn put(realm: &Realm, mail: &Outgoing<'_>) -> Result<(State, bool), StoreError> {
-    let sealed = seal(&realm.keyring(), mail)?;
+pub(crate) async fn put(
+    realm: &Realm,
+    mail: &Sending<'_>,
+    letter: &Letter,
+) -> Result<(State, bool), StoreError> {
+    let sealed = seal(&realm.keyring(), mail.to, letter)?;
     let what = Mail {
         user_id: mail.user_id.map(str::to_owned),
-        operation: mail.operation.to_owned(),
+        operation: mail.what.to_owned(),
         expires_at: mail.expires_at,
         sealed: Some(sealed),
     };
@@ -111,12 +119,12 @@ async fn queue(realm: &Realm, item: &Item<Mail>, now: u64) -> Result<(), StoreEr
     Ok(())
 }
 
-fn seal(keyring: &Keyring, mail: &Outgoing<'_>) -> Result<String, StoreError> {
+fn seal(keyring: &Keyring, to: &str, letter: &Letter) -> Result<String, StoreError> {
     let open = Sealed {
-        to: mail.to.to_owned(),
-        subject: mail.letter.subject.clone(),
-        text: mail.letter.text.clone(),
-        html: mail.letter.html.clone(),
+        to: to.to_owned(),
+        subject: letter.subject.clone(),
+        text: letter.text.clone(),
+        html: letter.html.clone(),
     };
     // Invariant: strings always serialize.
     let open = serde_json::to_vec(&open).expect("a mail serializes");
@@ -151,7 +159,7 @@ impl Kind for Mails {
             at_once_of_receiver: MAX_MAILS_AT_ONCE,
             lease: LEASE,
             takes: TAKES,
-            // What ends first is what it says.
+            // A day, with these pauses; most of what mails say is good for less.
             attempts: 100,
             longest_pause: 900,
             put_off: u64::MAX,

@@ -244,11 +244,13 @@ impl Realm {
                 .note(store, kind, name, was, value.as_deref(), begun);
             let noted = noted.await?;
             let guard = match census {
-                None if was.is_none() && value.is_some() => {
-                    room::<T>(T::names(&self.snapshot().registry).len())?;
+                None => {
+                    // Only kinds with a bound are counted: there may be very many clients.
+                    if T::MOST.is_some() && was.is_none() && value.is_some() {
+                        room::<T>(T::names(&self.snapshot().registry).len())?;
+                    }
                     None
                 }
-                None => None,
                 Some((member, row)) => {
                     Some(counted::<T>(member, row, was.is_some(), value.is_some())?)
                 }
