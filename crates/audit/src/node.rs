@@ -134,7 +134,7 @@ pub(crate) async fn claim_shared(
     };
     let file = file.map_err(failed)?;
     let (node, hash) = read(&file).map_err(failed)?;
-    match file.try_lock() {
+    match signet_store::lock_file(&file) {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Err(AuditError::InUse(directory.to_owned())),
         Err(TryLockError::Error(source)) => return Err(failed(source)),

@@ -15,6 +15,7 @@ mod change;
 mod error;
 mod feed;
 mod key;
+mod lock;
 mod memory;
 pub mod moment;
 mod moving;
@@ -34,6 +35,7 @@ pub use change::{Change, MAX_THEN, MAX_VALUE_BYTES, Op, Outcome};
 pub use error::StoreError;
 pub use feed::{Behind, Feed, MAX_BEHIND};
 pub use key::{Key, MAX_KEY_BYTES, Row};
+pub use lock::lock_file;
 pub use memory::MemoryStore;
 pub use moving::{
     Destination, MovableStore, MoveError, MoveProgress, Moved, Phase, Seal, SealFuture,

@@ -3,7 +3,7 @@ use super::{reserve, sql};
 use crate::schema::{self, Migration, SchemaMismatch, SchemaStatus};
 use rusqlite::{Connection, OpenFlags};
 use std::{
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, OpenOptions, TryLockError},
     io::{self, Write},
     path::{Path, PathBuf},
     time::Duration,
@@ -169,26 +169,13 @@ impl Lock {
     }
 }
 
-/// A lock that is given back stays taken for as long as a child that this process is starting has
-/// copies of its files, from fork to exec: it is asked for again before it is another process's.
-const LOCK_TRIES: u32 = 10;
-const LOCK_RETRY: Duration = Duration::from_millis(10);
-
 /// Takes the lock of a directory. Its file holds a process id from here until the store is closed:
 /// where it does before that, a process ended without closing.
 pub(super) fn lock(directory: &Path) -> Result<Lock, OpenError> {
     private_directory(directory)?;
     let path = directory.join(LOCK_FILE);
     let mut file = private_file(&path)?;
-    let mut locked = file.try_lock();
-    for _ in 0..LOCK_TRIES {
-        if !matches!(locked, Err(TryLockError::WouldBlock)) {
-            break;
-        }
-        std::thread::sleep(LOCK_RETRY);
-        locked = file.try_lock();
-    }
-    match locked {
+    match lock_file(&file) {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             return Err(OpenError::InUse {
