@@ -327,3 +327,57 @@ audiences = ["{issuer}"]
         assert_eq!(gate.validate(&access).await.1, "revoked");
     }
 }
+
+/// HN1: the node answers all the time, and its stream never falls silent.
+#[tokio::test]
+async fn a_gate_at_a_node_that_hears_no_other_closes_and_opens_by_itself() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let cluster = crate::cluster::Cluster::of(3);
+    cluster.all_ready(0).await;
+    let dev = cluster.dev(0);
+    make_reader(directory, dev);
+    let configuration = |on_stream_loss| {
+        let secret = "client_secret_file = \"secret\"";
+        configuration(dev, on_stream_loss, secret)
+    };
+    let closed = Gate::start(directory, "closed", &configuration("fail_closed"));
+    let open = Gate::start(directory, "open", &configuration("fail_open"));
+    let token = dev.service_token().await;
+    for gate in [&closed, &open] {
+        gate.until(&token, (200, "valid")).await;
+        gate.until_ready_says(200, "revocations current").await;
+    }
+
+    for (server, _) in &cluster.nodes[1..] {
+        server.signal("STOP");
+    }
+    closed.until(&token, (503, "revocation_unknown")).await;
+    closed
+        .until_ready_says(503, "revocations lost, refusing")
+        .await;
+    // It stays closed for as long as its node speaks alone, and so is a gate that starts now.
+    let later = Gate::start(directory, "later", &configuration("fail_closed"));
+    for _ in 0..2 * AFTER {
+        dev.service_token().await;
+        for gate in [&closed, &later] {
+            let answer = gate.validate(&token).await;
+            assert_eq!(answer.1, "revocation_unknown");
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    }
+    open.until_ready_says(200, "revocations lost").await;
+    assert_eq!(open.validate(&token).await.1, "valid");
+
+    for (server, _) in &cluster.nodes[1..] {
+        server.signal("CONT");
+    }
+    for gate in [&closed, &later, &open] {
+        gate.until(&token, (200, "valid")).await;
+        gate.until_ready_says(200, "revocations current").await;
+    }
+    revoke(cluster.dev(2), &token).await;
+    for gate in [&closed, &later, &open] {
+        gate.until(&token, (401, "revoked")).await;
+    }
+}

@@ -20,3 +20,13 @@ mod properties;
 mod rfc8725;
 mod support;
 mod verifier;
+
+#[cfg(all(feature = "axum", feature = "fetch"))]
+#[path = "../examples/protected_api.rs"]
+mod protected_api;
+
+#[cfg(all(feature = "axum", feature = "fetch"))]
+#[tokio::test]
+async fn the_example_does_what_it_says() {
+    protected_api::run().await.expect("the example runs");
+}

@@ -1,9 +1,12 @@
 //! Opening: one process, one directory, one file that is surely ours.
 use super::{reserve, sql};
-use crate::schema::{self, Migration, SchemaMismatch, SchemaStatus};
+use crate::{
+    lock_file,
+    schema::{self, Migration, SchemaMismatch, SchemaStatus},
+};
 use rusqlite::{Connection, OpenFlags};
 use std::{
-    fs::{self, OpenOptions, TryLockError},
+    fs::{self, File, OpenOptions, TryLockError},
     io::{self, Write},
     path::{Path, PathBuf},
     time::Duration,
