@@ -57,8 +57,8 @@ pub struct Manifest {
     pub keep: Ranges,
     /// Those of them that expire, with the Unix second: after it nobody needs to have them.
     pub fleeting: Vec<(u64, u64)>,
-    /// Batches of other streams whose entries, as far as they matter, were told again in those that
-    /// are kept.
+    /// Batches of other streams whose entries, as far as they matter, were announced again in those
+    /// that are kept.
     pub covers: Vec<(StreamId, Ranges)>,
 }
 
@@ -71,7 +71,7 @@ pub struct Batch {
     pub signer: Fingerprint,
     /// When; later than every stamp in the entries that the origin itself wrote.
     pub stamp: Stamp,
-    /// What is told.
+    /// What is announced.
     pub entries: Vec<Entry>,
     /// What may be forgotten.
     pub manifest: Option<Manifest>,

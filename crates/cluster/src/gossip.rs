@@ -1,9 +1,9 @@
 //! How signed batches reach every member, as a state machine without I/O.
 //!
-//! [`Engine`] is told what happens (something is to be told, a frame came, a peer is there or gone,
-//! time passed) and answers with [`Output`]s: frames to send, batches to sign, to verify, to keep.
-//! It reads no clock, draws no randomness and waits for nothing, so a simulation drives it through
-//! any order of events.
+//! [`Engine`] receives what happens (something is to be announced, a frame came, a peer is there or
+//! gone, time passed) and answers with [`Output`]s: frames to send, batches to sign, to verify, to
+//! keep. It reads no clock, draws no randomness and waits for nothing, so a simulation drives it
+//! through any order of events.
 //!
 //! - **Push.** A batch goes to every connected peer as soon as it is signed. Who hears it from its
 //!   origin sends it on to those of its own peers that are not connected with the origin: that is
@@ -18,13 +18,13 @@
 //! - **Forgetting.** Batches whose entries have expired go by themselves. Of its own streams a node
 //!   tells what still matters of half-outdated batches again, in fewer and larger ones with the
 //!   same stamps inside, and a manifest then lets everybody forget the old ones. What a removed
-//!   member told is told again by one of those that hold it, because its signatures no longer
-//!   count for newcomers.
+//!   member announced is announced again by one of those that hold it, because its signatures no
+//!   longer count for newcomers.
 //! - **Slow peers.** Nothing is queued for a peer here: what it has not taken within
 //!   [`MAX_PUSHED_BYTES`] is left to anti-entropy.
 //!
-//! When nothing is told any more and everybody hears everybody, directly or through others, all
-//! members hold the same batches, and their digests are equal.
+//! When nothing is announced any more and everybody hears everybody, directly or through others,
+//! all members hold the same batches, and their digests are equal.
 mod engine;
 mod frame;
 mod held;

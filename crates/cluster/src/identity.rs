@@ -205,7 +205,7 @@ impl Identity {
         self.public.fingerprint(node)
     }
 
-    /// Makes the first signature of what is told.
+    /// Makes the first signature of what is announced.
     pub fn ed25519(&self) -> &SigningKey {
         &self.ed25519
     }

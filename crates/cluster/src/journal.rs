@@ -1,4 +1,4 @@
-//! What a node holds of what was told, over its restarts.
+//! What a node holds of what was announced, over its restarts.
 //!
 //! A table of a store that is the node's own. The order of writing is the caller's; a write that
 //! was answered is durable.

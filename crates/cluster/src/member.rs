@@ -24,7 +24,7 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// [`Entry::kind`] of what is told of members; its name is the identity's fingerprint.
+/// [`Entry::kind`] of what is announced about members; its name is the identity's fingerprint.
 pub const KIND: u8 = 0;
 
 /// The file within the data directory's folder `cluster`.
@@ -345,7 +345,7 @@ impl Known {
         }
     }
 
-    /// How it is told.
+    /// The entry that announces it.
     pub fn entry(&self, fingerprint: Fingerprint) -> Entry {
         Entry {
             realm: String::new(),
@@ -479,8 +479,8 @@ impl Members {
         }
     }
 
-    /// The table that a data directory keeps (`cluster/members`), empty where there is none yet.
-    /// Every later change is written there before anybody hears of it.
+    /// The table that a data directory keeps (`cluster/members`), empty where the directory has
+    /// none yet. Every later change is written there before anybody hears of it.
     ///
     /// # Errors
     /// If the file cannot be read, or is not what was written.
@@ -546,7 +546,7 @@ impl Members {
         })
     }
 
-    /// Everything that is known, as it is told to a newcomer.
+    /// Everything that is known, as a joining node receives it.
     pub fn entries(&self) -> Vec<Entry> {
         self.read(|table| {
             let known = table.known.iter();
@@ -605,7 +605,7 @@ impl Members {
         self.read(|table| table.by_name.keys().cloned().collect())
     }
 
-    /// The removal of the living member of this name, to be told and merged: its keys count no
+    /// The removal of the living member of this name, to be announced and merged: its keys count no
     /// more wherever it is known.
     pub fn removal(&self, node: &NodeId, at: Stamp) -> Option<(Fingerprint, Known)> {
         let living = self.find(node)?;

@@ -41,7 +41,7 @@ pub enum NotSent {
     TooLong,
 }
 
-/// Who is told of connections and frames. Called on the links' own thread, one call after the
+/// Who is notified of connections and frames. Called on the links' own thread, one call after the
 /// other for a peer: an implementation hands work on and returns at once.
 pub trait Hear: Send + Sync + 'static {
     /// A connection to this member stands; what is sent now goes over it.

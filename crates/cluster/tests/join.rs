@@ -45,7 +45,7 @@ impl Tell for TellAll {
     }
 }
 
-/// Gives the newcomer its own name, unless it is told to fail.
+/// Gives the newcomer its own name, unless it is set to fail.
 struct Package(AtomicBool);
 
 const FITS: &[u8] = b"as the others";

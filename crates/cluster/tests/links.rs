@@ -272,7 +272,7 @@ fn a_node_that_comes_back_is_connected_again() {
     }
 }
 
-/// Carries bytes between two nodes until it is told not to: then it takes everything and says
+/// Carries bytes between two nodes until it is cut: then it takes everything and says
 /// nothing, as a network does that has lost one side.
 struct Wire {
     address: SocketAddr,

@@ -12,9 +12,9 @@
 //!   after a crash a node's rows say how far they are, and its log has the rest. Applying is the
 //!   same on every node and at every restart: the time is the caller's, versions are counted.
 //! - **Once is once**, on whatever nodes it is tried: the log decides. A change whose answer was
-//!   lost is sent again under its number, and the state knows it (see `proposal`). A caller that is
-//!   told `Unavailable` after the change was sent does not know whether it was done, as with every
-//!   engine.
+//!   lost is sent again under its number, and the state knows it (see `proposal`). A caller that
+//!   receives `Unavailable` after the change was sent does not know whether it was done, as with
+//!   every engine.
 //! - **Every node answers.** Changes go to the leader in one hop. A read of a table that is
 //!   [`Reads::Latest`](signet_store::Reads) sees all that was answered before it, anywhere: the
 //!   leader says how far that is after a majority has confirmed it, and no clock decides. Reads of

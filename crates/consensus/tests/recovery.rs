@@ -43,7 +43,7 @@ async fn one_survivor_goes_on_and_the_nodes_left_behind_are_refused_and_told_why
     // Both others come back by mistake: together they would have been a majority of the old.
     let old = world.restart(3).await;
     world
-        .until("it is told", || old.status().refused.is_some())
+        .until("it is refused", || old.status().refused.is_some())
         .await;
     let said = old.status().refused.expect("said");
     assert!(said.contains("recovered without it"), "{said}");

@@ -18,7 +18,7 @@ pub struct Entry {
     pub end: Option<u64>,
 }
 
-/// Longest entry that is told, in bytes of its name, its realm and its fragment.
+/// Longest entry that is announced, in bytes of its name, its realm and its fragment.
 pub const MAX_ENTRY_BYTES: usize = 640 * 1024;
 
 /// Longest name of an entry, in bytes.
@@ -38,7 +38,7 @@ impl Entry {
         self.fragment.is_empty()
     }
 
-    /// Whether it can be told at all.
+    /// Whether it can be announced at all.
     pub fn fits(&self) -> bool {
         self.realm.len() <= MAX_REALM_BYTES
             && self.name.len() <= MAX_NAME_BYTES

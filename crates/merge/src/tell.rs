@@ -11,7 +11,7 @@ use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 /// A future that may move between threads.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Who heard what was told, and who did not.
+/// Who heard what was announced, and who did not.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Receipt {
     /// The members that believe it now, each with the time from the call to their acknowledgement,
@@ -50,7 +50,7 @@ pub trait Believe: Send + Sync + 'static {
     fn is_current(&self, entry: &Entry) -> bool;
 }
 
-/// The only node: nobody is to be told.
+/// The only node: it has nobody to notify.
 pub struct Alone {
     hlc: Hlc,
     clock: Arc<dyn Clock>,

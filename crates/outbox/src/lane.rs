@@ -21,7 +21,8 @@ const FRUITLESS: u32 = 32;
 
 /// A row of the table of kinds: a [`Kind`].
 pub trait Row<C: Context>: Send + Sync + 'static {
-    /// What a node needs for it. `freed` is told when a receiver that had its share has room again.
+    /// What a node needs for it. `freed` is notified when a receiver that had its share has room
+    /// again.
     fn lane(&'static self, freed: Arc<Notify>) -> Box<dyn Lane<C>>;
 }
 

@@ -285,7 +285,7 @@ async fn a_receiver_that_hangs_delays_no_other() {
         }
     };
     let told = tokio::time::timeout(std::time::Duration::from_secs(30), others);
-    told.await.expect("the others are told");
+    told.await.expect("the others receive theirs");
     assert_eq!(
         node.sent("hanging").len(),
         Words.bounds().at_once_of_receiver

@@ -96,7 +96,7 @@ impl Tell for Mouth {
 fn apply(index: &RevocationIndex, entries: &[Entry]) {
     for entry in entries {
         let revoked = Revoked::from_parts(&entry.name, &entry.fragment);
-        index.apply(revoked.expect("what a revocation is told as"));
+        index.apply(revoked.expect("what a revocation is announced as"));
     }
 }
 

@@ -108,7 +108,7 @@ fn in_every_world_what_may_happen_once_happens_once_and_nothing_answered_is_lost
     if let Some(seed) = number("SIGNET_SIM_SEED") {
         let outcome = run(seed, Planted::Nothing);
         eprintln!("{outcome:?}");
-        outcome.expect("what callers were told");
+        outcome.expect("what callers received");
         return;
     }
     let runs = number("SIGNET_SIM_RUNS").unwrap_or(RUNS);
@@ -123,7 +123,7 @@ fn in_every_world_what_may_happen_once_happens_once_and_nothing_answered_is_lost
                         break;
                     }
                     let ended = catch_unwind(AssertUnwindSafe(|| {
-                        run(seed, Planted::Nothing).expect("what callers were told")
+                        run(seed, Planted::Nothing).expect("what callers received")
                     }));
                     match ended {
                         Ok(outcome) => {
@@ -157,9 +157,9 @@ fn in_every_world_what_may_happen_once_happens_once_and_nothing_answered_is_lost
 #[test]
 fn a_seed_is_a_run() {
     for seed in 0..12 {
-        let first = run(seed, Planted::Nothing).expect("what callers were told");
+        let first = run(seed, Planted::Nothing).expect("what callers received");
         assert_eq!(run(seed, Planted::Nothing), Ok(first), "seed {seed}");
-        let other = run(seed + 1_000, Planted::Nothing).expect("what callers were told");
+        let other = run(seed + 1_000, Planted::Nothing).expect("what callers received");
         assert_ne!(first.trace, other.trace);
     }
 }

@@ -21,7 +21,7 @@ pub enum Verdict {
     Holds,
     /// It did not sign this.
     Forged,
-    /// The identity does not count: removed, or nobody has told of it yet.
+    /// The identity does not count: it was removed, or nobody has announced it yet.
     Unknown,
 }
 

@@ -29,7 +29,7 @@ use std::{
     time::Duration,
 };
 
-/// Something that was told, until its receipt is made.
+/// Something that was announced, until its receipt is made.
 pub type Ticket = u64;
 
 /// Bytes of batches that are being verified or written to the journal; further ones are left out
@@ -57,17 +57,17 @@ const MAX_WANTED_PIECES: usize = 4096;
 /// Bytes of batches that share a frame.
 const FRAME_BYTES: usize = 256 * 1024;
 
-/// Batches are told again once so many bytes of them are half outdated, unless the parts say
+/// Batches are announced again once so many bytes of them are half outdated, unless the parts say
 /// otherwise.
 pub const COMPACT_BYTES: usize = 64 * 1024;
 
-/// Bytes of batches that are told again at a time.
+/// Bytes of batches that are announced again at a time.
 const COMPACT_AT_ONCE: usize = 16 * 1024 * 1024;
 
 /// Batches that are looked at for what still matters, each second.
 const JUDGED_AT_ONCE: usize = 32;
 
-/// How often a peer is told where this node stands.
+/// How often a peer receives a summary of where this node stands.
 const SUMMARY_US: u64 = 1_000_000;
 /// How often it is looked for what may be forgotten.
 const FORGET_US: u64 = 1_000_000;
@@ -121,7 +121,7 @@ pub enum Output {
     /// Delete batches from the journal; not urgent, but never before what was handed out earlier
     /// to be kept.
     Forget(Vec<BatchId>),
-    /// The receipt of something that was told.
+    /// The receipt of something that was announced.
     Receipt(Ticket, Receipt),
 }
 
@@ -137,7 +137,7 @@ pub struct Parts {
     pub keys: Arc<dyn Keys>,
     /// What is done with entries.
     pub believe: Arc<dyn Believe>,
-    /// How many bytes of half-outdated batches are told again; [`COMPACT_BYTES`].
+    /// How many bytes of half-outdated batches are announced again; [`COMPACT_BYTES`].
     pub compact_bytes: usize,
 }
 
@@ -198,7 +198,7 @@ enum Waiting {
         ticket: Option<Ticket>,
         entries: VecDeque<Entry>,
     },
-    /// These were told again by what waits before this.
+    /// These were announced again by what waits before this.
     Manifest(Vec<BatchId>),
 }
 

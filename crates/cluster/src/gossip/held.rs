@@ -81,7 +81,7 @@ impl Streams {
         self.known.get(stream)
     }
 
-    /// Unix seconds until which a batch matters; None: until it is told otherwise.
+    /// Unix seconds until which a batch matters; None: until a manifest says otherwise.
     pub(super) fn expiry(signed: &Signed) -> Option<u64> {
         let batch = signed.batch();
         if batch.manifest.is_some() {
@@ -180,9 +180,9 @@ impl Streams {
 
     /// What may be forgotten by a stream's manifest: the batches that it does not name, if
     /// everything is there that it names, and of those only such whose entries either do not matter
-    /// here any more or were told again in what is kept: the first list. The second one has the
-    /// others. So a manifest takes nothing away that its writer knew to be superseded and this node
-    /// does not know yet. Batches of somebody else's stream are among them only where `covers`
+    /// here any more or were announced again in what is kept: the first list. The second one has
+    /// the others. So a manifest takes nothing away that its writer knew to be superseded and this
+    /// node does not know yet. Batches of somebody else's stream are among them only where `covers`
     /// allows it.
     pub(super) fn outdated(
         &mut self,
@@ -237,8 +237,9 @@ impl Streams {
                 .flat_map(|(_, held)| entries(&held.bytes))
                 .collect()
         };
-        // Mostly it was told again in the same stream; what a node told before a restart may be in
-        // an earlier one. All that is held is looked through only where that is not enough.
+        // Mostly it was announced again in the same stream; what a node announced before a restart
+        // may be in an earlier one. All that is held is looked through only where that is not
+        // enough.
         let (mut same, mut all) = (None, None);
         let mut retained = Vec::new();
         candidates.retain(|(candidate, held)| {

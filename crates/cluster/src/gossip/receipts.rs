@@ -1,4 +1,4 @@
-//! Who has acknowledged what was told.
+//! Who has acknowledged what was announced.
 use crate::{NodeId, batch::Ranges};
 use signet_merge::tell::Receipt;
 use std::{
@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-/// Something that was told, until its receipt is made.
+/// Something that was announced, until its receipt is made.
 pub(super) type Ticket = u64;
 
 #[derive(Debug)]

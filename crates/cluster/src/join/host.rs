@@ -39,7 +39,7 @@ pub trait Provide: Send + Sync + 'static {
     /// The package: opaque here, sealed to the newcomer on its way. At most 8 MiB.
     ///
     /// # Errors
-    /// Why there is none now; the invitation stays unused.
+    /// Why no package can be made now; the invitation stays unused.
     fn provide(&self, newcomer: &Member) -> BoxFuture<'static, Result<Vec<u8>, String>>;
 }
 
@@ -185,7 +185,7 @@ impl Host {
         rows::condition(&parts.node, &parts.identity.fingerprint(&parts.node))
     }
 
-    /// Whether this node was removed, as far as it was told.
+    /// Whether this node was removed, as far as it has heard.
     pub fn is_removed(&self) -> bool {
         let parts = &self.parts;
         let own = parts.identity.fingerprint(&parts.node);
@@ -272,7 +272,7 @@ impl Host {
             Ok::<_, ClusterError>(receipt)
         });
         told.await.map_err(|_| {
-            StoreError::Unavailable("the removal could not be told to its end".to_owned())
+            StoreError::Unavailable("the announcement of the removal did not complete".to_owned())
         })?
     }
 

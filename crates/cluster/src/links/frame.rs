@@ -80,7 +80,7 @@ impl Channel {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FrameError {
     /// There is no such channel.
-    #[error("a frame of channel {0}, which there is not")]
+    #[error("a frame of the unknown channel {0}")]
     Channel(u8),
     /// The head of the fragment says what no sender says.
     #[error("a malformed fragment")]

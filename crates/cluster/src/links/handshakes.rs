@@ -1,5 +1,5 @@
-//! Handshakes in progress, counted before anybody is known: strangers have a share each, and all of
-//! them together a bound.
+//! Handshakes in progress, counted before a peer has authenticated: each address has a share, and
+//! all of them together have a bound.
 use std::{collections::HashMap, net::IpAddr};
 
 /// Most handshakes in progress; who comes then is turned away.

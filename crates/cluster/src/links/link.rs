@@ -295,7 +295,7 @@ impl Link {
         }
     }
 
-    /// Tells whoever waits for an answer that there is none, and ends what is being answered.
+    /// Tells whoever waits for an answer that none will come, and ends what is being answered.
     pub(crate) fn close(&self) {
         self.pending().take();
         self.end(Ended::Stopped);

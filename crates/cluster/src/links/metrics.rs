@@ -5,12 +5,12 @@ use std::{
     time::Duration,
 };
 
-/// A connection to a member, or that there is none.
+/// A connection to a member, or its absence.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LinkState {
     /// The member.
     pub node: NodeId,
-    /// Of the connection that stands; `None`: there is none.
+    /// Of the connection that stands; `None`: no connection stands.
     pub connection: Option<Connection>,
 }
 

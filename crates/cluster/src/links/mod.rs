@@ -640,7 +640,7 @@ async fn arrived(
             None => None,
         };
         let Some(invitation) = invitation else {
-            // Whoever speaks neither protocol is told so by this one.
+            // A peer that speaks neither protocol is refused by this one.
             let tls = started.into_stream(config).await?;
             return Ok((tls, None));
         };

@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Kinds below are the cluster's own, the others the rooms' above.
 const FIRST_ABOVE: u8 = 16;
 
-/// What is told of members goes to their table, the rest to the rooms above.
+/// What is announced about members goes to their table, the rest to the rooms above.
 pub(super) struct Routed {
     pub(super) members: Arc<Members>,
     pub(super) above: Arc<dyn Believe>,

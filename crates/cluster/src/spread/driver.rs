@@ -35,7 +35,7 @@ const JOURNAL_RETRY: Duration = Duration::from_millis(500);
 /// Writes that share a flush.
 const JOURNAL_AT_ONCE: usize = 256;
 /// How long a write to the journal waits for others to share its flush. Nobody waits for it: what
-/// is told is durable in the store.
+/// is announced is durable in the store.
 const JOURNAL_GATHERS: Duration = Duration::from_millis(10);
 /// A batch that is not longer is verified where it was received, if no thread has anything to do:
 /// handing it over would take as long.
@@ -108,7 +108,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Spread {
-    /// Loads the journal, believes what is in it, and begins. Nobody is told of anything before
+    /// Loads the journal, believes what is in it, and begins. Nothing is announced before
     /// [`connect`](Self::connect).
     ///
     /// # Errors
@@ -395,7 +395,7 @@ impl Shared {
     fn do_job(&self, job: Job) -> Option<Job> {
         let mut next = None;
         let mut take = |job| match &next {
-            // What was told is signed where it was taken: nobody has to be woken for it.
+            // What was announced is signed where it was taken: nobody has to be woken for it.
             None if !self.stopped.load(Ordering::SeqCst) => {
                 next = Some(job);
                 None

@@ -115,7 +115,7 @@ pub(super) struct World {
     serial: u64,
     truth: Arc<Truth>,
     pub(super) signed: HashMap<BatchId, Vec<Entry>>,
-    /// Every entry that was told, by whom, when, and whether its teller still knows it.
+    /// Every entry that was announced, by whom, when, and whether its announcer still knows it.
     pub(super) told: Vec<(usize, u64, Entry)>,
     pub(super) quiet: bool,
     pub(super) most_pending: usize,
@@ -430,7 +430,7 @@ impl World {
         self.nodes[index].skew_ms = skew_ms;
     }
 
-    /// Everything that was wrong ends; nothing new is told.
+    /// Everything that was wrong ends; nothing new is announced.
     pub(super) fn end_faults(&mut self) {
         self.quiet = true;
         for node in &mut self.nodes {

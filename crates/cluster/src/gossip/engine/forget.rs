@@ -221,7 +221,7 @@ impl Engine {
                 keep.remove(id.seq);
                 continue;
             }
-            // With it, what that stream's own manifest let go: it is told again itself.
+            // With it, what that stream's own manifest let go: it is announced again itself.
             let needless = others.entry(id.stream.clone()).or_insert_with(|| {
                 let mut known = self.streams.known(&id.stream).cloned().unwrap_or_default();
                 if let Some(stream) = self.streams.stream(&id.stream) {
@@ -243,7 +243,7 @@ impl Engine {
         }
     }
 
-    /// Remembers what was told again, the latest last.
+    /// Remembers what was announced again, the latest last.
     pub(super) fn cover(&mut self, others: &[(StreamId, Ranges)]) {
         for (id, ranges) in others {
             let at = self.covered.iter().position(|(other, _)| other == id);

@@ -235,8 +235,8 @@ impl Engine {
         }
     }
 
-    /// Once everything that a peer answered is kept, it is told where this node stands now: it may
-    /// have more.
+    /// Once everything that a peer answered is kept, the peer receives a summary of where this node
+    /// stands now: it may have more.
     pub(super) fn follow_up(&mut self, from: &NodeId, now: Now) {
         let waits = self
             .pending
