@@ -110,7 +110,7 @@ pub struct Budget {
 }
 
 impl Limits {
-    /// Guesses for an account. `account`: user id, or the folded name where there is none.
+    /// Guesses for an account. `account`: user id, or the folded name where no account has it.
     /// `device`: the id of a device that this account has logged in from.
     pub fn of_account(&self, kind: Kind, account: &str, device: Option<&[u8]>) -> Budget {
         let most = match (kind, device) {

@@ -152,7 +152,7 @@ pub const TABLE: [Row; 10] = [
 /// The counters of one realm.
 pub struct Budgets {
     counters: [Counter; TABLE.len()],
-    /// Other nodes are told of what is counted.
+    /// Other nodes receive what is counted.
     told: AtomicBool,
     /// Something was counted that they have not heard.
     spent: Notify,

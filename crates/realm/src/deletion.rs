@@ -21,7 +21,7 @@ use signet_pages::{Face, Letter};
 /// Where an account is kept, below the issuer.
 pub const PATH: &str = "/account/keep";
 
-/// Seconds after which a node looks whether the person was told.
+/// Seconds after which a node looks whether the person was notified.
 const LOOK: u64 = 60;
 
 const PURPOSE: Purpose = Purpose::Other("keep_account");
@@ -216,7 +216,7 @@ impl Realm {
         Face::of(wishes.choose(), self.people.brands.own().clone(), "")
     }
 
-    /// Whether it was handed over, or nobody can be told.
+    /// Whether it was handed over, or nobody can be notified.
     async fn mail_link(&self, user: &User, deletion: Deletion) -> bool {
         let link = Link {
             user_id: user.id.clone(),

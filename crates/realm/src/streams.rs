@@ -45,7 +45,7 @@ pub struct Acknowledged {
     pub stream: StreamId,
     /// The client that reads.
     pub client_id: String,
-    /// Everything that was told before it was asked for this time.
+    /// Everything that was sent before it was asked for this time.
     pub number: u64,
 }
 
@@ -126,7 +126,7 @@ impl Streams {
         true
     }
 
-    /// Asks every reader whether it has in effect what was told up to now, and waits for the
+    /// Asks every reader whether it has in effect what was sent up to now, and waits for the
     /// answers, for `patience` at most. A reader that does not acknowledge, or whose stream ends
     /// meanwhile, has not.
     pub async fn ask(&self, patience: Duration) -> Vec<Heard> {

@@ -22,7 +22,7 @@ pub struct Census {
 }
 
 impl Census {
-    /// Reads its row; there is none before the first change.
+    /// Reads its row, which does not exist before the first change.
     ///
     /// # Errors
     /// A row that cannot be read.

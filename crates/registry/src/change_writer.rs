@@ -2,8 +2,8 @@
 //!
 //! Where several nodes write one store, the change of a record takes two rows along: the stamps of
 //! the record's members ([`Table::Stamps`], the state that merges), and its line of the change log
-//! ([`changelog`]). When the change is durable, the other nodes are told at once ([`Tell`]); who is
-//! not reached reads the log.
+//! ([`changelog`]). When the change is durable, it is announced to the other nodes at once
+//! ([`Tell`]); who is not reached reads the log.
 //!
 //! The record's own row stays what it is on a single node. Where the two disagree (a binary that
 //! knows no stamps wrote the row) the row holds, and every node makes the same state of it.

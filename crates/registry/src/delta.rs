@@ -7,7 +7,7 @@
 //! was made later holds.
 //!
 //! What other nodes tell of a record comes as a state that merges ([`Delta::Heard`]): see
-//! [`crate::kinds`]. The configuration is a node's own file and is told to nobody.
+//! [`crate::kinds`]. The configuration is a node's own file and is announced to nobody.
 use std::sync::Arc;
 
 use signet_merge::crdt::Record;
@@ -39,7 +39,7 @@ impl std::fmt::Debug for Configuration {
     }
 }
 
-/// See the module. A `record` of `None`: there is none any more.
+/// See the module. A `record` of `None`: the record is gone.
 #[derive(Clone, Debug)]
 pub enum Delta {
     /// A record of the store that the registry holds.
@@ -98,7 +98,7 @@ impl Delta {
         }
     }
 
-    /// What a node was told.
+    /// What a node received.
     ///
     /// # Errors
     /// [`Malformed`]: not a record's, or not one that can be read. Another version of the server
@@ -131,7 +131,7 @@ impl Delta {
         }
     }
 
-    /// The record of a kind and name, from its stored form; none: there is none any more.
+    /// The record of a kind and name, from its stored form; none: the record is gone.
     ///
     /// # Errors
     /// [`Malformed`]; also where name and record disagree.

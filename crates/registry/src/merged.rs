@@ -18,7 +18,7 @@ pub const REMEMBERED_MS: u64 = 86_400_000;
 pub enum Heard {
     /// It says nothing new.
     Known,
-    /// The record is this now, in its stored form; none: there is none.
+    /// The record is this now, in its stored form; none: the record is gone.
     Changed(Option<Vec<u8>>),
     /// The first word of a record, and an old one: the record may be gone and forgotten. The store
     /// knows.

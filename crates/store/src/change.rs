@@ -152,7 +152,7 @@ pub enum Outcome {
         /// The version of the row that `first` wrote; 0 for removals.
         version: u64,
     },
-    /// The condition did not hold: the row as it is (None: there is none).
+    /// The condition did not hold: the row as it is (None: it does not exist).
     Refused(Option<Row>),
 }
 

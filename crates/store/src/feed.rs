@@ -1,8 +1,8 @@
 //! Revocations for whoever keeps a copy of them: first all that are there, then each as it happens.
 //!
-//! A feed begins to listen before the first page is read, and a change is told only when it is
-//! durable and visible. So nothing can fall between the two halves; what falls into both is told
-//! twice, which is harmless, because revocations only grow.
+//! A feed begins to listen before the first page is read, and a change is reported only when it is
+//! durable and visible. So nothing can fall between the two halves; what falls into both is
+//! reported twice, which is harmless, because revocations only grow.
 use crate::{
     Key, Store, StoreError, Table,
     revoked::{self, PAGE, Revoked, Subject},

@@ -164,7 +164,7 @@ pub struct Moved {
     pub held: Duration,
     /// how often a switch was begun
     pub switches: u32,
-    /// Whether the new store says that it has everything. Where it could not be told,
+    /// Whether the new store says that it has everything. Where that could not be written there,
     /// [`finish`] has to be called before it is opened again.
     pub is_told: bool,
 }

@@ -28,8 +28,8 @@ impl Need {
                 Table::Audit | Table::Setting | Table::AgentStatement => Need::Ends,
                 // They go with the change that they tell of, which says what it needs.
                 Table::Stamps | Table::Gossip | Table::ChangeLog => Need::Ends,
-                // What is to be told of a change goes with it, which says what it needs. And what
-                // waits must be able to leave.
+                // What is to be sent because of a change goes with it, which says what it needs.
+                // And what waits must be able to leave.
                 Table::Outbox => Need::Ends,
                 Table::Once => Need::Proves,
                 Table::Client

@@ -80,7 +80,7 @@ impl RevocationIndex {
         }
     }
 
-    /// From now on other nodes are told, by this. Once.
+    /// From now on other nodes are notified, by this. Once.
     pub fn announce_by(&self, announce: Arc<dyn Announce>) {
         // A second one is refused: changes under way may hold the first.
         let _ = self.announce.set(announce);
@@ -140,8 +140,8 @@ impl RevocationIndex {
         Ok(())
     }
 
-    /// As [`RevocationIndex::revoke`], for a caller who tells other nodes: what is to be told. None
-    /// where whatever it concerned has expired.
+    /// As [`RevocationIndex::revoke`], for a caller who tells other nodes: what is to be announced.
+    /// None where whatever it concerned has expired.
     ///
     /// # Errors
     /// As there.

@@ -63,7 +63,7 @@ pub(crate) fn statements(steps: &[Migration], version: u32) -> Vec<String> {
 /// How a store's schema stands to a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SchemaStatus {
-    /// The schema's version; 0: there is none yet.
+    /// The schema's version; 0: no schema yet.
     pub found: u32,
     /// The steps that the program knows.
     pub steps: &'static [Migration],

@@ -94,7 +94,7 @@ pub enum Reads {
     /// than what it believed. Whatever is written from it names the version that was read.
     Followed,
     /// The node's own copy, which holds at least what this node was answered: what only this node
-    /// writes, what is told to it by other ways too, and what nothing is decided by.
+    /// writes, what reaches it by other ways too, and what nothing is decided by.
     Local,
 }
 

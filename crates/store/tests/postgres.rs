@@ -732,7 +732,7 @@ impl Oracle {
                     .expect("answers")
                     .is_none(),
             );
-            // Of the two that made it one was told, and its other row came with it.
+            // Of the two that made it one received "done", and its other row came with it.
             let mut beside = 0;
             for writer in [false, true] {
                 let key = Key::new(Table::User, format!("{name}-{writer}"));

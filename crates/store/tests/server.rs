@@ -248,7 +248,7 @@ impl Server {
                 rustix::process::kill_process(process, rustix::process::Signal::KILL);
         }
         let mut stdin = running.guard.stdin.take().expect("piped");
-        stdin.write_all(b"keep\n").expect("is told");
+        stdin.write_all(b"keep\n").expect("is written");
         running.guard.wait().expect("ends");
     }
 

@@ -1,7 +1,7 @@
 //! What was spent, for the other nodes of an installation: each tells the others soon after it
-//! counted something, so that many nodes have one budget together, approximately. What is told is
-//! added to the window that the listener is in, never above the budget, so it takes no more memory
-//! than what is counted at home; what is lost on the way is not counted elsewhere.
+//! counted something, so that many nodes have one budget together, approximately. What is sent
+//! is added to the window that the receiving node is in, never above the budget, so it takes no
+//! more memory than what is counted at home; what is lost on the way is not counted elsewhere.
 use super::{Budgets, MAX_CALLERS, TABLE, lock};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -9,7 +9,7 @@ use std::{
     sync::atomic::Ordering::{Relaxed, SeqCst},
 };
 
-/// Most counts that are told at once; further ones are told next
+/// Most counts that are sent at once; further ones are sent next
 pub const MAX_SPENT: usize = 4096;
 
 /// Whose count it is.
@@ -43,7 +43,7 @@ pub fn to_bytes(spent: &[Spent]) -> Vec<u8> {
 /// Reads it.
 ///
 /// # Errors
-/// It is none, or more than may be told at once.
+/// It is none, or more than may be sent at once.
 pub fn from_bytes(bytes: &[u8]) -> Result<Vec<Spent>, String> {
     let spent: Vec<Spent> = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
     match spent.len() <= MAX_SPENT {
@@ -53,12 +53,12 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Vec<Spent>, String> {
 }
 
 impl Budgets {
-    /// From now on what is counted is kept to be told, until [`Budgets::take_spent`].
+    /// From now on what is counted is kept to be sent, until [`Budgets::take_spent`].
     pub fn tell_others(&self) {
         self.told.store(true, SeqCst);
     }
 
-    /// Waits until something was counted that is to be told.
+    /// Waits until something was counted that is to be sent.
     pub async fn until_spent(&self) {
         self.spent.notified().await;
     }
@@ -202,7 +202,7 @@ mod tests {
         let window = lock(&two.counters[Act::Registration as usize]);
         assert!(window.callers.len() <= 100, "{}", window.callers.len());
         drop(window);
-        // A row of a later version is passed over, and more than may be told is none.
+        // A row of a later version is passed over, and more than may be sent is refused.
         two.hear_spent(&[Spent(99, Payer::Host("a".into()), 1)], 1);
         let much = vec![Spent(0, Payer::Host("a".into()), 1); MAX_SPENT + 1];
         assert!(from_bytes(&to_bytes(&much)).is_err());

@@ -56,7 +56,7 @@ impl Logos {
         places.entry(url.to_owned()).or_default().clone()
     }
 
-    /// The picture of this address; none where there is none.
+    /// The picture of this address, if it has one.
     pub async fn of(&self, outbound: &Outbound, url: &str, now: u64) -> Option<Picture> {
         let place = self.place(url);
         let mut kept = place.lock().await;

@@ -52,7 +52,7 @@ impl Kind for BackChannelLogout {
             attempts: MAX_SENT,
             // Ten minutes in all.
             longest_pause: 320,
-            // Whoever was to be told has long since asked for a token, and was refused.
+            // A client that was to be notified has long since asked for a token, and was refused.
             put_off: 3_600,
             put_off_because: "put off: the client cannot be reached",
             given_up_because: "the client could not be reached for an hour",

@@ -1,4 +1,4 @@
-//! Finds sessions that have expired: nobody acts then. Their clients are told.
+//! Finds sessions that have expired: nobody acts then. Their clients are notified.
 
 use signet_directory::{
     logout_notice::{self, Notice, SESSION_WATCHES},

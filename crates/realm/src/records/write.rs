@@ -1,8 +1,8 @@
 //! How a record changes, whatever its kind.
 //!
 //! A record is replaced with a compare: whoever writes names the `revision` that was read, and of
-//! two racing writers one is told so (known fault A18). The row is durable before the snapshot
-//! shows it.
+//! two racing writers one receives a conflict (known fault A18). The row is durable before the
+//! snapshot shows it.
 //!
 //! What must be true of all records of a kind together (groups without a circle, no more of them
 //! than may be) cannot be a condition on one record. So every change of a kind that is counted
@@ -28,7 +28,7 @@ pub enum RecordError {
     /// There is one with this name already.
     #[error("a record with this name exists")]
     Exists,
-    /// There is none.
+    /// No record has this name.
     #[error("there is no such record")]
     NotFound,
     /// Somebody else has written it since it was read; or others keep writing.

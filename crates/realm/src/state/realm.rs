@@ -36,7 +36,7 @@ pub struct Parts {
     /// to one realm: rotating it re-encrypts that realm's data at rest and forgets keys that only
     /// it needed.
     pub sealing_file: Option<SealingFile>,
-    /// The audit trail; one that keeps nothing where there is none.
+    /// The audit trail; one that keeps nothing where no trail is kept.
     pub audit: Audit,
     /// Mail, and what limits guessing.
     pub people: UserServiceOptions,
@@ -152,7 +152,7 @@ impl Realm {
         keyring
     }
 
-    /// The audit trail; one that keeps nothing where there is none.
+    /// The audit trail; one that keeps nothing where no trail is kept.
     pub fn audit(&self) -> &Audit {
         &self.audit
     }

@@ -153,7 +153,7 @@ impl Replica {
         Ok(all)
     }
 
-    /// Whether what was told of a record is still the last word on it.
+    /// Whether what was announced about a record is still the last word on it.
     pub fn is_current(&self, kind: RecordKind, name: &str, state: &Record) -> bool {
         let known = self.known();
         let merged = known.merged.as_ref();

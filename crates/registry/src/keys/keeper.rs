@@ -75,7 +75,8 @@ struct Entry {
 #[derive(Default)]
 struct Kept {
     entries: Vec<Entry>,
-    /// The version of the row that every change of a key replaces. None: there is none yet.
+    /// The version of the row that every change of a key replaces. None: the row does not exist
+    /// yet.
     generation: Option<u64>,
     /// The records that were handed to memory, by `kid`.
     shown: BTreeMap<String, Vec<u8>>,

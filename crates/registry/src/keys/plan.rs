@@ -32,7 +32,7 @@ impl Default for Policy {
 pub(super) enum Step {
     /// Make a standby key.
     Generate(KeyKind),
-    /// Make a key and use it at once: there is none.
+    /// Make a key and use it at once: no other exists.
     GenerateActive(KeyKind),
     /// The standby key signs from now on; the active one, if any, no longer.
     Succeed { next: usize, active: Option<usize> },

@@ -75,7 +75,7 @@ impl<'a> Keys<'a> {
         let mut all = Vec::with_capacity(rows.len());
         for row in rows {
             let place = Place::from_number(row.try_get(1)?);
-            let place = place.ok_or(PostgresError::Corrupt("a table that there is not"))?;
+            let place = place.ok_or(PostgresError::Corrupt("an unknown table"))?;
             let value: Option<Vec<u8>> = row.try_get(2)?;
             let row_of = stored(value.unwrap_or_default(), row.try_get(3)?, row.try_get(4)?)?;
             let found = Found { place, row: row_of };

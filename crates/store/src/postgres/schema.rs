@@ -77,7 +77,7 @@ static PROCESS: LazyLock<String> = LazyLock::new(|| {
     format!("{number:016x}")
 });
 
-/// By which a program's connections are told from others of the same database.
+/// By which a program's connections are distinguished from others of the same database.
 pub(super) fn application(steps: &[Migration]) -> String {
     format!("{APPLICATION}{} {}", schema::known(steps), *PROCESS)
 }

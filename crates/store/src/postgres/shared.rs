@@ -67,11 +67,11 @@ impl Shared {
         }
     }
 
-    /// What calls are told while the breaker is open.
+    /// What calls receive while the breaker is open.
     pub(super) fn refusal(&self) -> StoreError {
         let why = self.why.lock().unwrap_or_else(PoisonError::into_inner);
         match &*why {
-            // No waiting helps: whoever asks is told what does.
+            // No waiting helps: the error says what does.
             Some(error @ (PostgresError::OldSchema { .. } | PostgresError::NewSchema { .. })) => {
                 error.for_caller()
             }

@@ -9,7 +9,7 @@
 //! the mark is read over a new connection, with a lock: the transaction holds that row from its
 //! first statement to its end, so the answer comes when it is over, and says which way it went. If
 //! it was not committed the group is done again; if that cannot be found out in time, the callers
-//! are told that it is not known, and nothing is answered as done.
+//! learn that it is not known, and nothing is answered as done.
 use super::{
     PostgresError,
     jobs::Write,

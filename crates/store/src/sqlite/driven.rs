@@ -43,7 +43,7 @@ pub struct Driver {
 pub struct Committed {
     /// Calls that shared the transaction; 0: nothing was queued, and nothing was done.
     pub jobs: usize,
-    /// Whether it was committed. Where not, each of them was told so.
+    /// Whether it was committed. Where not, each of them received an error.
     pub done: bool,
     /// Whether it was flushed, and with it all before it. A crash may take away the end of what was
     /// not.
@@ -96,7 +96,7 @@ impl SqliteStore {
 }
 
 impl Driver {
-    /// Told of every call that is queued.
+    /// Notified of every call that is queued.
     pub fn told(&self) -> Arc<Notify> {
         self.told.clone()
     }
@@ -236,7 +236,7 @@ mod tests {
         assert!(outcome.is_done());
         assert!(store.get(&key, 1).await.expect("answers").is_some());
         assert_eq!(driver.commit().jobs, 0);
-        // Who waits for a driver that is gone is told so.
+        // A caller that waits for a driver that is gone receives an error.
         let writing = store.clone();
         let written = tokio::spawn(async move { writing.commit(put("b", 1), 1).await });
         told.notified().await;

@@ -15,7 +15,7 @@ pub(super) enum Refused {
 pub(super) struct Queue<T> {
     state: Mutex<State<T>>,
     filled: Condvar,
-    /// Told of each job, where no thread waits for them.
+    /// Notified of each job, where no thread waits for them.
     told: Option<Arc<Notify>>,
     bound: usize,
 }

@@ -465,7 +465,7 @@ pub(super) fn may_be_full(error: &rusqlite::Error, nearly_full: impl FnOnce() ->
     }
 }
 
-/// What the caller is told of an engine's failure.
+/// What the caller receives after an engine's failure.
 pub(super) fn store_error(error: rusqlite::Error) -> StoreError {
     use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase, TooBig};
     match &error {

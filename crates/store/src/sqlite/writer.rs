@@ -3,8 +3,8 @@
 //!
 //! While a flush is under way further jobs queue up; they are the next group. A change that is
 //! refused writes nothing (its condition is part of its first statement), so it cannot disturb its
-//! neighbours. If the engine itself fails, the whole group is rolled back and every member is told
-//! so: nobody is answered `Done` who is not on the disk.
+//! neighbours. If the engine itself fails, the whole group is rolled back and every member receives
+//! the error: nobody is answered `Done` who is not on the disk.
 use super::{
     open,
     queue::Queue,
