@@ -324,7 +324,7 @@ impl Check<'_> {
         Ok(Some(document))
     }
 
-    /// The key that has to have signed: from the agent's document, or, where there is none, as the
+    /// The key that has to have signed: from the agent's document, or, without a document, as the
     /// grant to it pinned it.
     fn key_of<'k, T: Object>(
         &'k self,

@@ -8,8 +8,8 @@
 //! A retired key speaks only for what was issued while it was current, and a later rotation can
 //! give it up altogether: see [`VerifiedDocument::key_for`].
 //!
-//! The newest document is the one with the most rotations. A document cannot say that there is none
-//! newer: a verifier who has to know asks the agent or a registry again.
+//! The newest document is the one with the most rotations. A document cannot say that no newer one
+//! exists: a verifier who has to know asks the agent or a registry again.
 
 mod authority;
 

@@ -33,7 +33,7 @@ impl TextMap {
             .map(|(_, value)| value)
     }
 
-    /// Whether there is none.
+    /// Whether it has no names.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

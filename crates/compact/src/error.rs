@@ -1,7 +1,7 @@
 //! Errors, sorted by whose fault they are: the token's, the caller's, the key's.
 
-/// Why a token was not accepted. The reason is for the log and for an honest developer; a peer is
-/// told that the token is not valid.
+/// Why a token was not accepted. The reason is for the log and for an honest developer; a peer
+/// learns that the token is not valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Refusal {
     /// Longer than [`crate::MAX_TOKEN_BYTES`].

@@ -86,7 +86,7 @@ impl std::fmt::Debug for AeadKey {
 }
 
 /// The sealed value is not authentic. The peer sent something that this server did not seal for
-/// this purpose; it is told no more than that.
+/// this purpose; it learns no more than that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the sealed value is not authentic")]
 pub struct AeadError;

@@ -184,7 +184,7 @@ fn unsigned(integer: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// A certificate, name or key that cannot be read or made. The peer or operator who gave it is told
+/// A certificate, name or key that cannot be read or made. The peer or operator who gave it learns
 /// no more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("malformed certificate")]

@@ -147,7 +147,7 @@ fn argon2(password: &[u8], cost: Cost) -> Result<Argon2<'static>, PasswordError>
 /// Why a password was not hashed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PasswordError {
-    /// The person's password is longer than [`MAX_PASSWORD_BYTES`]; they may be told.
+    /// The person's password is longer than [`MAX_PASSWORD_BYTES`]; the answer may say so.
     #[error("the password is too long")]
     TooLong,
     /// The operator's cost is below Argon2's least or above [`MAX_COST`], or the salt is too short.

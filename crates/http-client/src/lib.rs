@@ -2,8 +2,8 @@
 //! ([`connect`]), an answer ([`Answer`]), and how a form and a secret are written ([`text`]).
 //!
 //! Whom a request may go to, and how long it may take, is for whoever sends it to say: what is
-//! fetched on a stranger's word has other bounds than what an operator asks for. Redirects are not
-//! followed, and nothing is sent twice.
+//! fetched from a URL that another party gave has other bounds than what an operator asks for.
+//! Redirects are not followed, and nothing is sent twice.
 #![forbid(unsafe_code)]
 
 mod connection;

@@ -7,8 +7,8 @@
 //! addresses of keys inside the header are passed over, but for the ephemeral one that ECDH-ES is
 //! about.
 //!
-//! What a sender can see without any key is told apart ([`JweError`]); whatever fails with one is
-//! [`JweError::Decryption`].
+//! What a sender can see without any key is distinguished ([`JweError`]); whatever fails with one
+//! is [`JweError::Decryption`].
 use crate::{jwk::MAX_KID_BYTES, jws::typ_is};
 use signet_crypto::decrypt::{AgreementCurve, ContentCipher, DecryptionKey, Sealed};
 use signet_encoding::{
@@ -119,7 +119,7 @@ pub fn decrypt_nested(
     }
     let header = read_header(&decode(protected)?)?;
     let encrypted_key = decode(encrypted_key)?;
-    // RFC 7516 section 5.2 item 10: with direct agreement there is none.
+    // RFC 7516 section 5.2 item 10: with direct agreement the encrypted key is empty.
     if (header.alg == KeyManagement::EcdhEs) != encrypted_key.is_empty() {
         return Err(JweError::Malformed);
     }

@@ -309,7 +309,7 @@ pub fn typ_is(typ: Option<&str>, expected: &str) -> bool {
     typ.is_some_and(|typ| typ == expected || short(typ).eq_ignore_ascii_case(short(expected)))
 }
 
-/// Why a token was refused. The fault is the sender's; the peer is told no more than that the token
+/// Why a token was refused. The fault is the sender's; the peer learns no more than that the token
 /// is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

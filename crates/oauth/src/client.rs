@@ -51,7 +51,8 @@ pub struct Client {
     pub allowed_origins: Vec<String>,
     /// OpenID Connect Core section 4
     pub initiate_login_uri: Option<String>,
-    /// where it is told that a session has ended (OpenID Connect Back-Channel Logout section 2.2)
+    /// where it is notified of the end of a session (OpenID Connect Back-Channel Logout section
+    /// 2.2)
     pub backchannel_logout_uri: Option<String>,
     /// it wants `sid` in logout tokens; they have one always
     pub backchannel_logout_session_required: bool,

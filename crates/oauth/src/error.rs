@@ -1,4 +1,4 @@
-//! What goes wrong, in two halves: what the peer is told and what only the log sees.
+//! What goes wrong, in two halves: what the peer receives and what only the log sees.
 //!
 //! Every registered error code is one row of [`TABLE`]: its name on the wire and its HTTP status.
 //! Descriptions are static text that helps an honest developer; nothing that a peer sent is ever

@@ -96,7 +96,7 @@ pub fn metadata(settings: &Settings, registry: &Registry, ui_locales: &[&str]) -
                 for endpoint in ENDPOINTS.iter().filter(|e| is_served(e.id, settings)) {
                     // RFC 8705 section 5: the object's members are endpoints, by their names. A URI
                     // of our own that is none is found on the same listener, and its clients are
-                    // told so by hand.
+                    // informed by hand.
                     if let (Some(name), Some(url)) =
                         (endpoint.metadata, settings.mtls_url(endpoint.id))
                         && name.ends_with("_endpoint")

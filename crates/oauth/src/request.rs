@@ -79,7 +79,7 @@ pub struct PeerCertificate<'a> {
     pub trusted: bool,
 }
 
-/// The refusal where state that decides is out of reach: nobody is told yes (known fault A7).
+/// The refusal where state that decides is out of reach: nobody receives a yes (known fault A7).
 pub(crate) fn unavailable() -> OAuthError {
     OAuthError::new(
         crate::error::ErrorCode::TemporarilyUnavailable,

@@ -100,7 +100,7 @@ pub fn begin(
 /// [`crate::issued::access_token::verify`] gave.
 ///
 /// # Errors
-/// What the client is told; nothing was spent.
+/// What the client receives; nothing was spent.
 pub fn decide_begun(
     begun: Begun,
     context: &Context<'_>,
@@ -143,7 +143,7 @@ pub fn decide_begun(
 /// that [`begin`] let in; in the place of [`decide_begun`]. `lookup` as there.
 ///
 /// # Errors
-/// What the client is told; nothing was spent.
+/// What the client receives; nothing was spent.
 pub fn decide_upstream_begun(
     begun: Begun,
     context: &Context<'_>,

@@ -1,4 +1,4 @@
-//! `WWW-Authenticate`: what a refused request is told, exactly as RFC 6750, RFC 9449 and RFC 9470
+//! `WWW-Authenticate`: what a refused request receives, exactly as RFC 6750, RFC 9449 and RFC 9470
 //! write it.
 
 use crate::{Answer, Binding, Policy, Refusal, Scheme};

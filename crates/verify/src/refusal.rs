@@ -58,7 +58,7 @@ impl Answer {
 
 macro_rules! refusals {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $answer:ident, $text:literal;)*) => {
-        /// Why a token was refused. For logs and counters: a peer is told no more than
+        /// Why a token was refused. For logs and counters: a peer learns no more than
         /// [`Refusal::answer`].
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[non_exhaustive]
@@ -80,7 +80,7 @@ macro_rules! refusals {
                 match self { $(Refusal::$name => $text,)* }
             }
 
-            /// What the peer is told.
+            /// What the peer receives.
             pub const fn answer(self) -> Answer {
                 match self { $(Refusal::$name => Answer::$answer,)* }
             }

@@ -3,7 +3,7 @@
 //! The reader acknowledges: the first line is `{"stream": ID}`, and where the server asks
 //! (`{"acknowledge": N}`), it is answered when everything before is in effect.
 //!
-//! One object a line: revocations, `{"synced": T}` when all earlier ones were told, and
+//! One object a line: revocations, `{"synced": T}` when all earlier ones were sent, and
 //! `{"heartbeat": T}` every few seconds. Both say `"heard": S` besides, until when the node knew
 //! what the other nodes revoked. A node that is cut off from them keeps speaking, so it is `S`
 //! that counts, by the difference of the two: the clocks here and there may differ. Whatever goes
@@ -133,7 +133,7 @@ impl RevocationReader {
         }
     }
 
-    /// Says that everything is in effect that was told before it was asked for the `number`th
+    /// Says that everything is in effect that was sent before it was asked for the `number`th
     /// time; beside the stream, which goes on. A server that does not get it says so to whoever
     /// waits.
     fn acknowledge(&self, url: &str, answers: &Arc<Kept>, stream: &str, number: u64) {

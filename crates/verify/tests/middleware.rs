@@ -1,4 +1,4 @@
-//! The tower layer: what passes, and what a refused request is told.
+//! The tower layer: what passes, and what a refused request receives.
 
 use crate::support::*;
 use signet_verify::{Policy, Verified, tower::Protect};
@@ -11,7 +11,7 @@ use std::{
 use tower_layer::Layer;
 use tower_service::Service;
 
-/// Answers with the subject that it was told.
+/// Answers with the subject that it received.
 #[derive(Clone)]
 struct Orders;
 

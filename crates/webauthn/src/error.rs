@@ -2,8 +2,8 @@
 
 use signet_encoding::json::JsonError;
 
-/// Every refusal, one for each thing that is compared. For logs and the audit trail: a person is
-/// told that the passkey was not accepted.
+/// Every refusal, one for each thing that is compared. For logs and the audit trail: a person
+/// learns that the passkey was not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The JSON of the browser is not such an answer.

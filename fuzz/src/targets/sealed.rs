@@ -18,7 +18,7 @@ static KEYRING: LazyLock<Keyring> = LazyLock::new(|| {
     Keyring::new(key, Vec::new())
 });
 
-/// The input as what a stranger sends, and as the plaintext of what was sealed.
+/// The input as what an unauthenticated caller sends, and as the plaintext of what was sealed.
 pub fn run(data: &[u8]) {
     if let Ok(wire) = std::str::from_utf8(data) {
         assert!(AuthorizationCode::open(&KEYRING, wire).is_err());

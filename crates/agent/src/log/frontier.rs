@@ -44,7 +44,7 @@ impl Frontier {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether it has no entries.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -56,7 +56,7 @@ impl Tree {
         self.levels.first().map_or(0, |leaves| leaves.len() as u64)
     }
 
-    /// Whether there is none.
+    /// Whether it has no entries.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

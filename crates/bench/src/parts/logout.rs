@@ -224,7 +224,7 @@ async fn measured(server: Server, clients: &Clients, count: usize) -> Result<Vec
         if begun.elapsed() > LONGEST {
             let told = clients.count();
             let seconds = LONGEST.as_secs();
-            return Err(format!("{told} of {expected} were told within {seconds} s").into());
+            return Err(format!("{told} of {expected} were notified within {seconds} s").into());
         }
         tokio::time::sleep(Duration::from_millis(1)).await;
     }

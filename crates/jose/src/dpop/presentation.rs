@@ -66,7 +66,7 @@ pub enum PresentationError {
     #[error("the access token needs a DPoP proof")]
     SentAsBearer,
     /// There is no certificate.
-    #[error("the access token is bound to a certificate, and there is none")]
+    #[error("the access token is bound to a certificate, and none was presented")]
     NoCertificate,
     /// The certificate is another one.
     #[error("the access token is bound to another certificate")]

@@ -48,7 +48,7 @@ pub struct Random {
     pub token: [u8; 32],
 }
 
-/// A record to be stored, and what the client is told.
+/// A record to be stored, and what the client receives.
 #[derive(Clone)]
 pub struct Registered {
     /// to insert, or to replace the record of the revision before

@@ -105,7 +105,7 @@ pub struct GroupRow {
     pub claim: String,
     /// The value. `*`: every value is the name of a group.
     pub value: String,
-    /// The group; with `*` there is none.
+    /// The group; absent with `*`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
 }
@@ -474,7 +474,7 @@ impl Providers {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether it has no providers.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

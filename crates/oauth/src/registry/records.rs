@@ -71,7 +71,7 @@ impl<T: Counted> Records<T> {
         self.by_name.len()
     }
 
-    /// Whether there is none.
+    /// Whether it has no records.
     pub fn is_empty(&self) -> bool {
         self.by_name.is_empty()
     }

@@ -68,7 +68,7 @@ impl<V> SharedMap<V> {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether it has no entries.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -242,7 +242,7 @@ pub struct StoredRow<'a> {
 /// A refusal, and what it leaves.
 #[derive(Clone, Debug)]
 pub struct Refused {
-    /// what the client is told
+    /// what the client receives
     pub error: OAuthError,
     /// what the row that the grant named becomes, under its version: a poll is remembered. Of two
     /// at once one is written, which is enough.

@@ -93,7 +93,7 @@ fn possession(context: &Context<'_>, proof: DpopProof) -> Possession {
     }
 }
 
-/// Checks the proof of a token request. `Ok(None)` where there is none.
+/// Checks the proof of a token request. `Ok(None)` where the request has none.
 ///
 /// `use_dpop_nonce` asks for the nonce that the caller adds to the answer ([`new_nonce`]).
 pub fn check(
@@ -187,8 +187,8 @@ pub fn check_presentation(
     }
 }
 
-/// RFC 9449 section 7.1, RFC 6750 section 3.1: an error of the proof is told as such, every other
-/// one as the token's.
+/// RFC 9449 section 7.1, RFC 6750 section 3.1: an error of the proof is reported as such, every
+/// other one as the token's.
 fn refused(error: PresentationError) -> OAuthError {
     let token =
         |text, challenge| OAuthError::new(ErrorCode::InvalidToken, text).with_challenge(challenge);

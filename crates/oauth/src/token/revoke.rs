@@ -94,7 +94,7 @@ pub fn longest_access_token(context: &Context<'_>, client: &Client) -> u64 {
 }
 
 fn owned(client_id: &str, client: &Client) -> Result<(), OAuthError> {
-    // RFC 7009 section 2.1: refused, and the client is told.
+    // RFC 7009 section 2.1: refused, and the client is informed.
     match client_id == client.client_id {
         true => Ok(()),
         false => Err(OAuthError::new(

@@ -86,10 +86,7 @@ fn a_stranger_cannot_burn_a_code() {
     let world = World::new();
     let code = world.code("web").seal(&world.keyring).unwrap();
     assert_eq!(
-        world
-            .ask_as("stranger", &code_form(&code))
-            .unwrap_err()
-            .code,
+        world.ask_as("another", &code_form(&code)).unwrap_err().code,
         ErrorCode::InvalidGrant
     );
     assert_eq!(

@@ -124,11 +124,11 @@ fn a_secret_is_accepted_by_the_registered_method_alone() {
 #[test]
 fn wrong_secret_unknown_client_and_disabled_client_get_one_answer() {
     let mut world = World::new();
-    world.change("stranger", |client| client.enabled = false);
+    world.change("another", |client| client.enabled = false);
     let answers = [
         ("web", "wrong"),
         ("nobody", SECRET),
-        ("stranger", SECRET),
+        ("another", SECRET),
         ("native", SECRET),
     ]
     .map(|(client_id, secret)| {
@@ -153,7 +153,7 @@ fn two_methods_in_one_request_are_refused() {
         code_of(world.ask(&form, Some(&basic("web", SECRET)), None, None)),
         ErrorCode::InvalidRequest
     );
-    let other = format!("{CC}&client_id=stranger");
+    let other = format!("{CC}&client_id=another");
     assert_eq!(
         code_of(world.ask(&other, Some(&basic("web", SECRET)), None, None)),
         ErrorCode::InvalidClient
@@ -241,9 +241,9 @@ fn an_assertions_audience_is_a_string_not_an_array() {
 #[test]
 fn an_assertion_is_of_and_about_the_client() {
     for (iss, sub) in [
-        ("web", "stranger"),
-        ("stranger", "web"),
-        ("stranger", "stranger"),
+        ("web", "another"),
+        ("another", "web"),
+        ("another", "another"),
     ] {
         assert_eq!(
             code_of(try_claims(&Claims {
@@ -353,7 +353,7 @@ fn a_public_key_is_no_hmac_key() {
 #[test]
 fn client_secret_jwt_uses_the_sealed_secret_of_this_client() {
     let mut world = World::new();
-    for (client_id, sealed_for) in [("web", "web"), ("stranger", "web")] {
+    for (client_id, sealed_for) in [("web", "web"), ("another", "web")] {
         let sealed = seal_secret(&world.keyring, sealed_for, SECRET).unwrap();
         world.change(client_id, |client| {
             client.token_endpoint_auth_method = AuthMethod::ClientSecretJwt;
@@ -400,7 +400,7 @@ fn client_secret_jwt_uses_the_sealed_secret_of_this_client() {
         ErrorCode::InvalidClient
     );
     assert_eq!(
-        code_of(ask(Algorithm::Hs256, SECRET, "stranger")),
+        code_of(ask(Algorithm::Hs256, SECRET, "another")),
         ErrorCode::InvalidClient
     );
     // a client that does not exist

@@ -182,7 +182,7 @@ fn a_device_code_gives_what_the_session_approved_to_its_own_client() {
         .approve(&session, false, GrantId::new([9; 16]), world.now_ms)
         .unwrap();
     assert_eq!(
-        poll(&world, "stranger", code, Some(&approved))
+        poll(&world, "another", code, Some(&approved))
             .unwrap_err()
             .code,
         ErrorCode::InvalidGrant

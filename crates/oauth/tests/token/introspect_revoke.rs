@@ -86,7 +86,7 @@ fn only_callers_that_may_see_a_token_hear_of_it() {
     let active =
         |caller: &str, token: &str| introspect(&world, caller, token) != Introspection::Inactive;
     assert!(active("web", &token) && active("service", &token));
-    assert!(!active("stranger", &token) && !active("gateway", &token));
+    assert!(!active("another", &token) && !active("gateway", &token));
     let for_api = world.sign(
         &world
             .ask_as(
@@ -96,7 +96,7 @@ fn only_callers_that_may_see_a_token_hear_of_it() {
             .unwrap(),
     );
     assert!(active("gateway", &for_api));
-    assert!(!active("stranger", &for_api));
+    assert!(!active("another", &for_api));
     let public =
         introspect::decide(&world.context(), &world.client("native"), &params(&token)).unwrap_err();
     assert_eq!(public.status(), 401);
@@ -205,7 +205,7 @@ fn only_its_owner_revokes_a_token_and_only_a_real_one() {
     };
     assert!(end > NOW + 600, "the entry outlives the token");
     assert_eq!(
-        revoke(&world, "stranger", &token),
+        revoke(&world, "another", &token),
         Err(ErrorCode::UnauthorizedClient)
     );
     let foreign = World::new().person_token("web", "openid");
@@ -227,7 +227,7 @@ fn a_refresh_token_ends_its_whole_grant_even_after_rotation() {
     let mut world = World::new();
     let token = refresh_token(&world);
     assert_eq!(
-        revoke(&world, "stranger", &token),
+        revoke(&world, "another", &token),
         Err(ErrorCode::UnauthorizedClient)
     );
     let Ok(Revocation::Grant {

@@ -116,7 +116,7 @@ fn another_clients_an_ended_and_a_revoked_token_are_refused() {
     let good = token(&world, "web");
     for bad in [
         RefreshToken {
-            client_id: "stranger".into(),
+            client_id: "another".into(),
             ..good.clone()
         },
         RefreshToken {

@@ -1,5 +1,5 @@
-//! A small world: an issuer with one key, a few clients, an index that can be told what is revoked
-//! or that it cannot answer.
+//! A small world: an issuer with one key, a few clients, an index that a test can set to have
+//! something revoked, or to be unable to answer.
 use signet_crypto::{
     Algorithm, SigningKey, VerifyingKey,
     certificate::ClientCertificate,
@@ -139,7 +139,7 @@ impl World {
             may_act_for: vec!["web".into(), "native".into()],
             ..client("service")
         });
-        world.add(client("stranger"));
+        world.add(client("another"));
         world.add(client("gateway"));
         world
     }

@@ -135,7 +135,7 @@ fn scope_audience_and_end_are_only_narrowed() {
         ErrorCode::InvalidTarget
     );
     assert_eq!(
-        token("&audience=stranger").unwrap_err().code,
+        token("&audience=another").unwrap_err().code,
         ErrorCode::InvalidTarget
     );
     world.now_ms += 500_000;
@@ -239,12 +239,12 @@ fn subject_and_actor_of_unrelated_contexts_are_not_joined() {
     let subject = world.person_token("web", "openid");
     // a client that may not act for the subject's
     assert_eq!(
-        exchange(&world, "stranger", &subject, "").unwrap_err().code,
+        exchange(&world, "another", &subject, "").unwrap_err().code,
         ErrorCode::InvalidRequest
     );
     // another client's token as actor
     assert_eq!(
-        delegate(&world, "service", &subject, &world.client_token("stranger"))
+        delegate(&world, "service", &subject, &world.client_token("another"))
             .unwrap_err()
             .code,
         ErrorCode::InvalidRequest
@@ -286,10 +286,10 @@ fn may_act_names_who_may() {
     let subject = |may_act: &str| forge(&world, &format!(r#","may_act":{may_act}"#));
     delegate(&world, "service", &subject(r#"{"sub":"service"}"#), &actor).unwrap();
     for bad in [
-        r#"{"sub":"stranger"}"#,
+        r#"{"sub":"another"}"#,
         "{}",
         r#"{"sub":"service","iss":"https://other.example"}"#,
-        r#"{"client_id":"stranger"}"#,
+        r#"{"client_id":"another"}"#,
     ] {
         assert_eq!(
             delegate(&world, "service", &subject(bad), &actor)

@@ -104,7 +104,7 @@ impl Verifier {
     }
 
     /// The issuer's keys that the header leads to. An unknown key may be a new one: the refresher
-    /// is told, and decides whether to fetch.
+    /// is notified, and decides whether to fetch.
     fn keys(
         &self,
         issuer: usize,

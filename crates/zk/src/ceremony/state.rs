@@ -52,14 +52,14 @@ pub struct Transcript {
     pub second: Vec<[u8; 32]>,
 }
 
-/// A contribution's work, of which somebody is told.
+/// A contribution's work, whose progress is reported.
 struct Work<'w> {
     done: usize,
     total: usize,
     watch: &'w mut dyn FnMut(u64, u64),
 }
 
-/// So many points are done before somebody is told.
+/// So many points are done before progress is reported.
 const PIECE: usize = 1024;
 
 impl Work<'_> {
@@ -145,7 +145,7 @@ impl Ceremony {
         self.contribute_watched(&mut |_, _| {})
     }
 
-    /// The same; `watch` is told how many of the points are done, of how many.
+    /// The same; `watch` receives how many of the points are done, of how many.
     pub fn contribute_watched(&mut self, watch: &mut dyn FnMut(u64, u64)) -> [u8; 32] {
         let mut secrets = Zeroizing::new([random(), random(), random()]);
         let hash = self.contribute_with(*secrets, watch);

@@ -187,7 +187,7 @@ pub const MEMBERS: &[Member] = members! {
     redirect_uris                       in redirect_uris:                Redirects,                   Registrant, Always, "Where answers go. Compared exactly, but for the port of a native application's loopback redirect (RFC 8252).";
     post_logout_redirect_uris           in post_logout_redirect_uris:    Redirects,                   Registrant, IfSet,  "Where a logout may end.";
     initiate_login_uri                  in initiate_login_uri:           Url,                         Registrant, IfSet,  "Where a login that begins elsewhere is sent (OpenID Connect Core section 4).";
-    backchannel_logout_uri              in backchannel_logout_uri:       Url,                         Registrant, IfSet,  "Where it is told that a session has ended (OpenID Connect Back-Channel Logout).";
+    backchannel_logout_uri              in backchannel_logout_uri:       Url,                         Registrant, IfSet,  "Where it is notified of the end of a session (OpenID Connect Back-Channel Logout).";
     backchannel_logout_session_required in backchannel_logout_session_required: Flag,                 Registrant, IfSet,  "It wants `sid` in logout tokens. They have one always.";
     frontchannel_logout_uri             in frontchannel_logout_uri:      Url,                         Registrant, IfSet,  "What the page that ends a logout loads in a frame (OpenID Connect Front-Channel Logout). Of the origin of a redirect URI.";
     frontchannel_logout_session_required in frontchannel_logout_session_required: Flag,               Registrant, IfSet,  "It wants `iss` and `sid` there. They are there always.";

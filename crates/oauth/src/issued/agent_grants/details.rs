@@ -27,7 +27,7 @@ pub const MAX_DETAILS_BYTES: usize = 4096;
 pub struct Details {
     /// what nothing may be spent on
     free: Vec<Capability>,
-    /// what the one budget is shared by; empty where there is none
+    /// what the one budget is shared by; empty without a budget
     paid: Vec<Capability>,
     /// what the token may be used to spend, all in all
     pub budget: Option<Budget>,

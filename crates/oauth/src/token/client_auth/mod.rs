@@ -252,7 +252,7 @@ pub fn authenticate(
     }
 }
 
-/// Who has the client's secret and sends it the wrong way is told the right one: an honest
+/// A caller that has the client's secret and sends it the wrong way learns the right one: an honest
 /// developer, and nobody who guesses. Costs what [`decoy`] does.
 fn wrong_way(attempt: &Attempt<'_>) -> Option<OAuthError> {
     let Some((sent_as, secret)) = attempt.proof.secret() else {
