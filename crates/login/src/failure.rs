@@ -12,7 +12,7 @@ const TOO_MANY: &str = "login-too-many";
 const BUSY: &str = "login-busy";
 const ELSEWHERE: &str = "login-kept-elsewhere";
 
-/// What the person is told, and what the audit trail calls it.
+/// What the person reads, and what the audit trail calls it.
 pub enum Failure {
     /// What was typed is not right; whose account it was for, where there is one.
     Wrong(&'static str, Option<String>),

@@ -3,7 +3,7 @@
 //! Who began at a login that leads on to an application comes back to it. The login's state is
 //! sealed for the browser and waits in a row of the store that the link names: in the same browser,
 //! in whichever tab, the login goes on. In another one it cannot, for the application waits in the
-//! first; there the person is told so.
+//! first; there the page says so.
 
 use signet_encoding::base64url;
 use signet_store::{Change, Key, Op, StoreError, Table};

@@ -55,7 +55,7 @@ Entrance {
     Recovery = "recovery",
     /// An invitation is accepted.
     Invitation = "invitation",
-    /// Somebody signs up with the address of an account: its owner is told by mail.
+    /// Somebody signs up with the address of an account: its owner is notified by mail.
     SignUp = "sign-up with a known address",
     /// A provider's person is linked to the account that has their address.
     LinkByAddress = "link by a provider's address",
@@ -204,7 +204,7 @@ impl Leave {
 /// The answer no.
 #[derive(PartialEq, Eq, Debug)]
 pub enum KeptOut {
-    /// The account opens nothing: to strangers as if there were none.
+    /// The account opens nothing: to an unauthenticated caller as if it did not exist.
     Nobody,
     /// Something comes first.
     Owed(Owed),

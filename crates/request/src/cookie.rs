@@ -225,7 +225,7 @@ impl KnownBrowser {
         (!self.accounts.is_empty()).then_some(self.id)
     }
 
-    /// Names the browser in rows: what is in the cookie cannot be told from it.
+    /// Names the browser in rows: what is in the cookie cannot be derived from it.
     pub fn row_id(&self) -> String {
         base64url::encode(&sha256(&self.id)[..16])
     }

@@ -27,7 +27,7 @@ pub fn take_away(draft: &mut UserDraft, name: &CredentialName) {
     }
 }
 
-/// What the person is told of it; nothing of a browser that is forgotten.
+/// The notice of it that the person receives; none of a browser that is forgotten.
 pub fn removal_of(kind: CredentialKind) -> Option<SecurityEvent> {
     match kind {
         CredentialKind::Totp => Some(SecurityEvent::AppRemoved),

@@ -1,9 +1,9 @@
-//! Applications that are told of a logout by the person's browser: OpenID Connect Front-Channel
+//! Applications that are notified of a logout by the person's browser: OpenID Connect Front-Channel
 //! Logout 1.0.
 //!
 //! The page that ends a logout loads a page of each application that took part in the session. It
 //! is only as good as the browser: where it keeps cookies from frames of other sites, and where the
-//! session ends elsewhere, nobody is told. The back channel does not have that fault.
+//! session ends elsewhere, nobody is notified. The back channel does not have that fault.
 
 use signet_directory::logout_notice;
 use signet_oauth::authorize::with_query;

@@ -372,7 +372,7 @@ impl Interaction {
         (now < interaction.ends_at).then_some(interaction)
     }
 
-    /// The length of the request's bytes (4 bytes, big-endian; 0: there is none), the request, the
+    /// The length of the request's bytes (4 bytes, big-endian; 0: no request), the request, the
     /// rest as JSON.
     fn to_bytes(&self, language: Option<&str>) -> Vec<u8> {
         let (goal, request) = match &self.goal {

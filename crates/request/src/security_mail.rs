@@ -45,7 +45,7 @@ pub enum SecurityEvent {
     ProviderLinked,
     /// A link to an identity provider was removed.
     ProviderUnlinked,
-    /// The account has another e-mail address, or none. It is told to the one before.
+    /// The account has another e-mail address, or none. The one before is notified.
     AddressChanged,
     /// An agent identity was bound to the account.
     AgentBound,
@@ -201,7 +201,7 @@ pub async fn send_to(realm: &Realm, user: &User, event: SecurityEvent) {
 }
 
 /// Gives an account another e-mail address, or none, and tells the person at the one before: what
-/// the new one is told of is no longer theirs to see, where it was not they who asked.
+/// the new one receives is no longer theirs to see, where it was not they who asked.
 ///
 /// # Errors
 /// As [`signet_directory::Accounts::set_email`].

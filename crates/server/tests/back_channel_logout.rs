@@ -1,4 +1,4 @@
-//! What clients are told when a session ends: OpenID Connect Back-Channel Logout 1.0.
+//! What clients receive when a session ends: OpenID Connect Back-Channel Logout 1.0.
 use crate::common::{
     SECRET, Server, Setup, block_on,
     browser::Browser,
@@ -519,7 +519,7 @@ fn a_logout_goes_on_to_the_application_once_the_frames_are_loaded() {
         "{text}"
     );
     assert!(text.contains("assets/logout-"), "{text}");
-    // Nobody is left to be told: it goes on at once.
+    // Nobody is left to be notified: it continues at once.
     let again = browser.get(&format!(
         "/logout?id_token_hint={id_token}&post_logout_redirect_uri={back}&state=s"
     ));

@@ -121,7 +121,7 @@ fn a_connection_that_says_nothing_is_closed() {
 
 #[test]
 fn stopping_lets_the_request_under_way_finish() {
-    // The handler says that it has begun, and goes on when it is told to.
+    // The handler says that it has begun, and continues when the test lets it.
     let (begun, has_begun) = std::sync::mpsc::channel();
     let go_on = std::sync::Arc::new(tokio::sync::Notify::new());
     let mut router = crate::common::routes();

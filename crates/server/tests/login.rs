@@ -500,7 +500,7 @@ pub fn wrong_passwords_are_limited_and_the_owners_browser_still_gets_in() {
     assert!(wait > 0 && wait <= server.realm.people.limits.window);
     // The device that alice logged in from before has a budget of its own.
     arrive_again(&mut owner);
-    // And strangers, alice on a new device among them, get in again later.
+    // And unknown browsers, alice on a new device among them, get in again later.
     server.pass(wait);
     let page = stranger.get(&request(&[]));
     let page = stranger.log_in(&page, "alice", PASSWORD);

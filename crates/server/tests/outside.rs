@@ -255,7 +255,7 @@ fn what_their_directory_keeps_is_not_changed_here() {
     page.expect("Check your mail");
     assert_eq!(mail.fresh(), Vec::<String>::new());
 
-    // An operator is told, and what is Signet's own can be changed.
+    // An operator receives the reason, and what is Signet's own can be changed.
     let operator = Operator::of(&server);
     let path = format!("/admin/v1/users/{sub}");
     let shown = operator.call(Method::GET, &path, &Value::Null, 200);

@@ -173,7 +173,7 @@ fn a_person_of_another_signet_gets_an_account_and_keeps_it() {
     assert_ne!(
         first["sub"],
         pair.sub_of("alice"),
-        "an address of a stranger links nothing"
+        "an address of another person links nothing"
     );
     assert_eq!(first["amr"], json!(["fed"]));
     assert_eq!(first["acr"], "urn:signet:acr:provider");
@@ -821,7 +821,7 @@ fn what_a_provider_says_changes_nothing_before_the_accounts_factor_was_shown() {
     assert!(!linked(), "the link");
     assert!(account().groups_outside.is_empty(), "groups");
     assert_eq!(account().profile.nickname, None, "the profile");
-    // With the code it is done, in the same login, and the person is told of the link.
+    // With the code it is done, in the same login, and the person is notified of the link.
     let page = here.press(&page, "allow", &[("totp", &app.code(&pair.down, 0))]);
     let id_token = pair.id_token(&mut here, page);
     assert_eq!(id_token["sub"], pair.sub_of("alice"));

@@ -41,7 +41,7 @@ fn lives_and_goes<T: Stored + PartialEq + std::fmt::Debug>(
     );
     let second = block_on(realm.write_record(record.clone(), Some(1))).expect("is 1");
     assert_eq!(second.revision(), Some(2), "{kind:?}");
-    // Of two writers who read the same revision one is told.
+    // Of two writers who read the same revision one receives a conflict.
     let late = block_on(realm.write_record(record.clone(), Some(1)));
     assert!(
         matches!(late, Err(RecordError::Conflict)),

@@ -141,7 +141,7 @@ fn the_page_of_the_check_alone_may_be_framed_and_has_its_script_and_nothing_else
     let url = metadata.member("check_session_iframe");
     let path = url.strip_prefix(&server.base()).expect("a page of ours");
     let page = Call::get(path).send(&server).expect(200);
-    // What a stranger may know of a browser is compared with nothing
+    // What an unauthenticated caller may know of a browser is compared with nothing
     // (`tests/clients/check-session.test.mjs` runs the script).
     let text = page.text();
     let script = text.split("src=\"").nth(1).expect("a script");

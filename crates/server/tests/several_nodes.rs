@@ -411,7 +411,7 @@ fn a_whole_record_over_a_changed_one_is_a_conflict_and_added_elements_of_two_bot
         .expect("a list")
         .len();
     assert_eq!((uris, shown.header("etag")), (5, "\"5\""));
-    // Who read the third revision is told so, wherever they write.
+    // A caller that read the third revision is refused, wherever it writes.
     let whole = |node: &Server, token: &str, revision: &str| {
         let document = json!({ "redirect_uris": ["https://shop.example/0"] });
         let call = Call::new(http::Method::PUT, "/admin/v1/clients/shop").bearer(token);
@@ -449,7 +449,7 @@ fn what_one_node_revokes_is_revoked_on_all_and_who_heard_it_is_said() {
     for node in &cluster.nodes {
         assert!(!is_active(node, &access));
     }
-    let told = feed.change_now().expect("in time").expect("was told");
+    let told = feed.change_now().expect("in time").expect("was announced");
     assert_eq!(told.end, end);
 
     // Who is not reached is named, and reads it in the log.

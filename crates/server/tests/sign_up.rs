@@ -414,8 +414,8 @@ fn terms_are_accepted_and_the_account_says_which_and_when() {
     );
 }
 
-// MP4: a stranger with a mailbox had the name of an application's own account, or of whoever was
-// there already.
+// MP4: an unauthenticated caller with a mailbox had the name of an application's own account, or of
+// whoever was there already.
 #[test]
 fn who_signs_up_gets_a_name_that_is_nobodys_and_tells_nothing() {
     let mut mail = Mail::new();

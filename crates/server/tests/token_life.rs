@@ -391,7 +391,7 @@ fn a_disabled_user_gets_nothing_more() {
 #[test]
 fn introspection_says_nothing_to_those_who_may_not_see() {
     let mut setup = Setup::default();
-    setup.clients.push(client("stranger"));
+    setup.clients.push(client("another"));
     setup.clients.push(client("api"));
     let mut public = client("public");
     public.token_endpoint_auth_method = AuthMethod::None;
@@ -434,7 +434,7 @@ fn introspection_says_nothing_to_those_who_may_not_see() {
     };
     let inactive = r#"{"active":false}"#;
     // Known fault A11.
-    assert_eq!(ask("stranger", &access), inactive);
+    assert_eq!(ask("another", &access), inactive);
     assert!(ask("api", &access).contains(r#""active":true"#));
     assert!(ask("service", &access).contains(r#""active":true"#));
     let (front, back) = access.split_at(access.len() - 20);
@@ -611,7 +611,7 @@ fn an_exchange_narrows_and_refuses_what_is_dead_forged_or_not_its_own() {
     let mut agent = client("agent");
     agent.may_act_for = vec!["service".to_owned()];
     setup.clients.push(agent);
-    setup.clients.push(client("stranger"));
+    setup.clients.push(client("another"));
     let (server, user, first) = logged_in(setup);
     let subject = first.member("access_token");
     let exchange = |who, subject: &str, scope: &str| {
@@ -644,9 +644,9 @@ fn an_exchange_narrows_and_refuses_what_is_dead_forged_or_not_its_own() {
         "urn:ietf:params:oauth:token-type:access_token"
     );
     exchange("agent", &subject, "email api:write").expect_error(400, "invalid_scope");
-    for who in ["stranger", "agent"] {
+    for who in ["another", "agent"] {
         let token = match who {
-            "stranger" => subject.clone(),
+            "another" => subject.clone(),
             _ => format!("{}.x", &subject[..subject.rfind('.').unwrap()]),
         };
         assert_eq!(exchange(who, &token, "").status, 400, "{who}");

@@ -647,7 +647,7 @@ fn who_asks_for_somebodys_mails_from_another_network_leaves_the_person_theirs() 
     let (store, now) = (&*server.realm.store, server.realm.now());
     let alice = block_on(server.realm.people.users.by_login("alice", now));
     let alice = alice.unwrap().unwrap().id;
-    // Ten requests of a stranger, as they are counted.
+    // Ten requests of an unauthenticated caller, as they are counted.
     let elsewhere = "198.51.100.7".parse().unwrap();
     for name in ["typed alice", &*alice] {
         let kind = signet_realm::attempts::Kind::Mail;

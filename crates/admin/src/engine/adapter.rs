@@ -48,7 +48,8 @@ async fn serve<I: Input, O: Output>(
     context: Context,
 ) -> Response {
     let facts = operation.facts();
-    // RFC 9449 section 8.2: who proves possession is told the next nonce, also with a refusal.
+    // RFC 9449 section 8.2: a caller that proves possession receives the next nonce, also with a
+    // refusal.
     let nonce = (context.headers.contains_key(DPOP)
         && context.snapshot.settings.dpop_nonce_required)
         .then(|| new_nonce(&context.realm.keyring(), context.now()))

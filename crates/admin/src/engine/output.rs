@@ -55,7 +55,7 @@ impl Reply {
 pub(crate) trait Output: Send + 'static {
     /// Of success.
     const STATUS: u16 = 200;
-    /// Of the document that is answered; none: there is none.
+    /// Of the document that is answered; `None`: the answer has no document.
     fn schema(generator: &mut SchemaGenerator) -> Option<Schema>;
     fn reply(self) -> Result<Reply, Problem>;
 }

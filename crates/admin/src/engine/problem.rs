@@ -149,7 +149,7 @@ impl Problem {
             StatusCode::UNAUTHORIZED if self.code == ErrorCode::InvalidDpopProof.as_str() => {
                 Some("DPoP error=\"invalid_dpop_proof\"".to_owned())
             }
-            // RFC 6750 section 3.1: who shows no token is told how, and of no error.
+            // RFC 6750 section 3.1: a caller that shows no token learns the scheme, and no error.
             StatusCode::UNAUTHORIZED if self.without_token => Some("Bearer".to_owned()),
             StatusCode::UNAUTHORIZED => Some("Bearer error=\"invalid_token\"".to_owned()),
             StatusCode::FORBIDDEN => Some(match self.scope {

@@ -63,7 +63,7 @@ pub(crate) fn unknown(kind: &str, found: &str, known: &[&str]) -> String {
     };
     match meant {
         Some(meant) => format!("unknown {kind} \"{clean}\"; did you mean \"{meant}\"?"),
-        None if known.is_empty() => format!("unknown {kind} \"{clean}\": there is none"),
+        None if known.is_empty() => format!("unknown {kind} \"{clean}\": no {kind} is accepted"),
         None if known.len() <= FEW => {
             format!("unknown {kind} \"{clean}\": there are {}", list(known))
         }

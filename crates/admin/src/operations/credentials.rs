@@ -23,8 +23,8 @@ const ONE: &str = "/admin/v1/users/{user_id}/credentials/{kind}/{credential_id}"
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
     &Operation::new("listCredentials", Read, Method::Get, ALL, "List what a user logs in with beside the password", run!(list)),
-    &Operation::new("removeCredentials", Write, Method::Delete, OF_KIND, "Remove all credentials of a kind of a user, who is told by mail", run!(remove_kind)),
-    &Operation::new("removeCredential", Write, Method::Delete, ONE, "Remove one credential of a user, who is told by mail", run!(remove)),
+    &Operation::new("removeCredentials", Write, Method::Delete, OF_KIND, "Remove all credentials of a kind of a user, who is notified by mail", run!(remove_kind)),
+    &Operation::new("removeCredential", Write, Method::Delete, ONE, "Remove one credential of a user, who is notified by mail", run!(remove)),
 ];
 
 /// A credential, without what is secret of it. Times are Unix seconds.

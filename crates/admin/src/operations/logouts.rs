@@ -1,4 +1,4 @@
-//! What clients were told, or are still to be told, of sessions that ended.
+//! The logout notices that clients received, or are still to receive.
 use crate::engine::adapter::Row;
 use crate::engine::facts::Method;
 use crate::engine::input::Page;
@@ -29,10 +29,10 @@ pub const LOGOUTS: Noun = Noun {
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
-    &Operation::new("listLogouts", Read, Method::Get, LIST, "List what clients are told of sessions that ended", run!(list)),
+    &Operation::new("listLogouts", Read, Method::Get, LIST, "List the logout notices that clients receive", run!(list)),
 ];
 
-/// What one client is told of one session that ended.
+/// The logout notice of one session to one client.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Logout")]
 struct LogoutDocument {

@@ -33,12 +33,13 @@ async fn revoke(
 ) -> Result<Json<RevokedEverywhere>, Problem> {
     let begun = Instant::now();
     let subject = end(&realm, &wanted).await?;
-    // Said a second time, for the receipt: whatever else was ended with it was told before.
+    // Announced a second time, for the receipt: whatever else was ended with it was announced
+    // before.
     let receipt = realm
         .revoke_everywhere(subject, realm.end_of_everything())
         .await?;
     if let Some(session) = &wanted.session {
-        // Its clients are told of an end that is written.
+        // Its clients are notified of an end that is written.
         signet_directory::logout_notice::ended(&*realm.store, session, realm.now()).await?;
     }
     let here = begun.elapsed();

@@ -380,7 +380,7 @@ async fn replace(
         let replaced = replaced.ok_or_else(Refusal::changed)?;
         users.release_email(&user, &replaced, now).await?;
         if moves {
-            // To the address before: what the new one is told of is no longer theirs to see.
+            // To the address before: what the new one receives is no longer theirs to see.
             security_mail::send_to(realm, &user, SecurityEvent::AddressChanged).await;
         }
     }

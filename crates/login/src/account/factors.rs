@@ -3,7 +3,7 @@
 //!
 //! Each change is for who has just shown everything that the account has ([`freshness`]): a browser
 //! that was left open must not be enough to keep an account, or to take its second factor away.
-//! Each is told to the person by mail.
+//! The person is notified of each by mail.
 
 use signet_directory::{CredentialKind, CredentialName, StoredCredential, User, UserError};
 use signet_oauth::params::Params;

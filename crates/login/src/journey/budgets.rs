@@ -10,7 +10,7 @@ use signet_request::browser_request::BrowserRequest;
 
 /// The budgets of one attempt.
 ///
-/// A known browser of the account has a budget of its own, and is told when it is used up. From
+/// A known browser of the account has a budget of its own, and learns when it is used up. From
 /// everywhere else two things are counted: the text that was typed, folded, whether it names an
 /// account or not; and the account that it names, by whatever name. What is said (429) depends on
 /// the text alone. Where the account's guesses are used up, everything that is typed is wrong, as

@@ -1,9 +1,9 @@
 //! From what a person has shown to their session. Every way of a login comes to this one function.
 //!
-//! The order is the security argument: what was shown is put together with its times; then what
-//! the account, the client and the way demand beyond it is asked for; then the one question of
-//! every entrance is asked; only then does the session begin, and only behind it are a new device
-//! told of, a browser remembered, and what a provider brought taken over.
+//! The order is the security argument: what was shown is put together with its times; then what the
+//! account, the client and the way demand beyond it is asked for; then the one question of every
+//! entrance is asked; only then does the session begin, and only behind it are a new device
+//! reported, a browser remembered, and what a provider brought taken over.
 
 use signet_directory::User;
 use signet_directory::session::Shown;

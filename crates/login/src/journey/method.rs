@@ -134,8 +134,8 @@ pub struct Start {
     pub counts: Kind,
     /// Whether the person has to name the account first.
     pub needs_name: bool,
-    /// Does it, for the account that the person named; where there is none, what the browser sees
-    /// is the same. The answer is the method's own state, sealed into the next page and opened by
+    /// Does it, for the account that the person named; if no such account exists, the browser sees
+    /// the same. The answer is the method's own state, sealed into the next page and opened by
     /// nobody else.
     pub run: for<'a> fn(&'a BrowserRequest, Option<&'a User>) -> Answer<'a, Vec<u8>>,
     /// Keeps the sealed page that the start led to, for who comes to it by another way: the

@@ -191,7 +191,7 @@ async fn verify(attempt: &Attempt<'_>) -> Result<Verdict, StoreError> {
 }
 
 /// Somebody may have a copy of the passkey (WebAuthn section 6.1.1): it is recorded, and its person
-/// is told.
+/// is notified.
 async fn cloned(browser: &BrowserRequest, user: &User) {
     let event = browser.context.event(Action::LOGIN).method(NAME);
     let event = event.subject(&user.id).refused("passkey_counter");

@@ -88,7 +88,8 @@ fn need(browser: &BrowserRequest, interaction: &Interaction, who: &Who) -> Need 
         if !helpful.is_empty() {
             return Need::Ask(helpful);
         }
-        // Whoever has a second factor uses it: only where there is none is one set up on the way.
+        // A person who has a second factor uses it: only a person who has none sets one up on the
+        // way.
         let has_factor = freshness::has_factor(&browser.context, &who.user);
         if has_factor || acr::second_factor_shown(&counted) {
             return Need::Unreachable;

@@ -1,5 +1,5 @@
 //! Codes of an app, by the time (RFC 6238): SHA-1, six digits, 30 seconds, which is what every app
-//! does whatever it is told.
+//! does whatever parameters it receives.
 //!
 //! A code is accepted one step early and one step late: clocks drift, and people type slowly. It
 //! works once: the row has the last step that was accepted, only a later one is accepted after it,

@@ -87,7 +87,7 @@ impl Context {
         self.route
     }
 
-    /// The raw query, without `?`; empty if there is none.
+    /// The raw query, without `?`; empty if the request has none.
     pub fn query(&self) -> &str {
         self.uri.query().unwrap_or("")
     }

@@ -12,9 +12,9 @@
 //! not said while the node does not hear the others, and there is no stream at all where the node
 //! itself would call no token active.
 //!
-//! A reader that asks with `acknowledge=true` is first told its stream's name (`{"stream": ID}`).
+//! A reader that asks with `acknowledge=true` first receives its stream's name (`{"stream": ID}`).
 //! Where somebody waits for a revocation to be in effect everywhere, it is asked
-//! (`{"acknowledge": N}`) behind everything that was told, and answers with a request of its own
+//! (`{"acknowledge": N}`) behind everything that was sent, and answers with a request of its own
 //! here: `stream=ID&acknowledged=N`. The name says which node has the stream: behind a balancer the
 //! answer may come to another one, which passes it on.
 //!
@@ -327,7 +327,7 @@ impl Stream {
         self.send(line).await
     }
 
-    /// Asks the reader whether it has in effect what was told before.
+    /// Asks the reader whether it has in effect what was sent before.
     async fn ask(&mut self) -> Result<(), End> {
         let number = *self.asked.borrow_and_update();
         let mut piece = Vec::new();

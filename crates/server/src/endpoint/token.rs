@@ -190,7 +190,7 @@ async fn begun_by<T>(mut work: Pin<&mut impl Future<Output = T>>) -> Option<T> {
     .await
 }
 
-/// The writes that note that the client is to be told of the session's end.
+/// The writes that note that the client is to be notified of the session's end.
 async fn takes_part(
     client_request: &ClientRequest,
     decision: &Decision,

@@ -121,7 +121,7 @@ fn issued<'a>(client_request: &'a ClientRequest, exchange: &'a UpstreamExchange)
     }
 }
 
-/// What the client is told: whether the person, time, or somebody who runs a server helps.
+/// What the client receives: whether the person, time, or somebody who runs a server helps.
 fn refused(
     client_request: &ClientRequest,
     exchange: &UpstreamExchange,

@@ -177,7 +177,7 @@ fn g06_only_those_above_a_grant_or_named_by_it_can_revoke_it() {
     let links = world.chain();
     let token = world.token_of(&world.carol, &links);
     let target = Target::Grant(links[0].id());
-    // A stranger is not heard.
+    // An unknown agent is not heard.
     let stranger = revocation(&mallory, target, world.now());
     world.state(&stranger).expect_error(400, "access_denied");
     // Neither is one who is known and granted nothing above it: not the holder, not another person.

@@ -46,7 +46,7 @@ impl Reply {
             .get(name)
             .map_or("", |v| v.to_str().unwrap_or(""))
     }
-    /// The JSON member as text; empty if there is none.
+    /// The JSON member as text; empty if the answer has no such member.
     #[track_caller]
     pub fn member(&self, name: &str) -> String {
         self.json()[name].as_str().unwrap_or_default().to_owned()

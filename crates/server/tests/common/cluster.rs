@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-/// How what is told is carried.
+/// How what is announced is carried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Carried {
     /// It is believed when the call returns.

@@ -1,4 +1,4 @@
-//! A store that fails when it is told to.
+//! A store that fails on demand.
 use signet_store::{
     Change, Key, Layer, MemoryStore, Need, Outcome, Row, Store, StoreError, StoreFuture, Table,
 };
@@ -89,7 +89,7 @@ impl Layer for Failing {
     }
 }
 
-/// A store in memory whose disk is full when it is told so: as the embedded one, it takes what ends
+/// A store in memory whose disk is full on demand: as the embedded one, it takes what ends
 /// something.
 #[derive(Default)]
 pub struct FullDisk {

@@ -98,7 +98,7 @@ pub struct Setup {
     pub plain: bool,
     /// The development CA counts for `tls_client_auth`.
     pub trust_client_ca: bool,
-    /// Where the audit trail is; without it there is none.
+    /// Where the audit trail is; `None`: no trail is kept.
     pub audit: Option<std::path::PathBuf>,
     /// How it tells other nodes; without it there are none.
     pub tell: Option<Arc<dyn Tell>>,

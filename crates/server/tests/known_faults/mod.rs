@@ -15,7 +15,7 @@
 //! | A9 | a revocation entry ends before its token | `tokens::a_revocation_outlives_what_it_revokes` | store: revocation |
 //! | A10 | a one-time code is in the response | `people::a_one_time_code_leaves_by_mail_or_not_at_all` | login, login_code |
 //! | A11 | introspection answers from a cache, and to anybody | `tokens::introspection_checks_the_signature_and_who_asks_every_time` | token_life |
-//! | A12 | a stranger can burn a code | `tokens::a_stranger_cannot_burn_a_code_or_a_refresh_token` | token_life |
+//! | A12 | an unauthenticated caller can consume a code | `tokens::a_stranger_cannot_burn_a_code_or_a_refresh_token` | token_life |
 //! | A13 | a replayed refresh token does not end its family; "revoke all" misses rotated ones | `tokens::a_replayed_refresh_token_ends_its_family_and_revoking_all_ends_every_one` | token_life, admin |
 //! | A14 | two nodes accept one code; replay caches are lost on restart | `tokens::once_is_once_for_every_node_and_after_a_restart` | store: contract, embedded, crash |
 //! | A15 | an old client record works on from a cache | `records::a_changed_client_record_counts_from_the_answer_on` | admin, registration |

@@ -16,6 +16,6 @@ error-going-back-text = You are being sent back to the application.
 
 error-leaving-title = That did not work
 error-leaving-asked = An application asked for something that cannot be done.
-error-leaving-told = It is told: { $description }
+error-leaving-told = The application receives: { $description }
 error-leaving-wants = It wants you back at { $host }. Nobody has checked who runs it. If you do not know it, close this page.
 error-leaving-go = Go on to { $host }

@@ -35,7 +35,7 @@ pub struct Return {
 
 /// The URL that logs the person of this session out at its provider, and leads on from there. To be
 /// asked while the session is there, and to be followed when it has ended. None: its provider is
-/// not to be told, or has no such URL.
+/// not to be notified, or has no such URL.
 pub async fn onward(browser: &BrowserRequest, then: Option<&str>, known: bool) -> Option<String> {
     let present = browser.present()?;
     let upstream = present.found.row.upstream.as_ref()?;
