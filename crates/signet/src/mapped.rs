@@ -38,7 +38,7 @@ pub fn map(path: &Path) -> io::Result<Mapped> {
 
 /// Whether this user is the one that this process acts as, or root, who may do anything.
 fn is_own(uid: u32) -> bool {
-    // The kernel gives /proc/self to the effective user; where there is none, the mode has to do.
+    // The kernel gives /proc/self to the effective user; without /proc the mode has to do.
     uid == 0 || std::fs::metadata("/proc/self").map_or(true, |own| own.uid() == uid)
 }
 

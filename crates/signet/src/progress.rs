@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// How often the line is drawn while nothing is told.
+/// How often the line is drawn while nothing is reported.
 const TICK: Duration = Duration::from_millis(250);
 
 /// Shows that work goes on until it is dropped.

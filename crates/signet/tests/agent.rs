@@ -736,14 +736,15 @@ fn a_line_of_descent_is_recorded_and_verified() {
         ]),
         "document_missing"
     );
-    // Ending the parent ends the child, whoever is its own; a stranger's word ends nobody.
+    // Ending the parent ends the child, whoever is its own; the word of an unrelated identity ends
+    // nobody.
     let ids = ["parent", "other"].map(|name| {
         let shown = room.json(&["show", &format!("{name}.aid")]);
         shown["id"].as_str().expect("an id").to_owned()
     });
     for (name, by, agent) in [
         ("ended.json", "parent.aid", &ids[0]),
-        ("stranger.json", "other.aid", &ids[0]),
+        ("unrelated.json", "other.aid", &ids[0]),
     ] {
         room.ok(&[
             "revoke",
@@ -769,7 +770,7 @@ fn a_line_of_descent_is_recorded_and_verified() {
         room.refused(&[&line[..], &["ended.json"]].concat()),
         "agent_revoked"
     );
-    room.ok(&[&line[..], &["stranger.json"]].concat());
+    room.ok(&[&line[..], &["unrelated.json"]].concat());
     room.edit("birth.json", "bad.json", |b| {
         b["authority"] = serde_json::json!(["*:*"])
     });

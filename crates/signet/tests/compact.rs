@@ -288,7 +288,7 @@ fn c10_a_ceremony_by_command_and_development_parameters_say_what_they_are() {
         "the ceremony's parameters are used"
     );
     text(&made);
-    // Whoever asks is told which parameters a key is made for.
+    // The answer says which parameters a key is made for.
     let origin = |data_dir: &str, key: &str| {
         let keygen = format!(
             "--json compact keygen --alg groth16-poseidon --data-dir {data_dir} --out {key}"

@@ -306,7 +306,7 @@ async fn a_client_made_without_a_method_sends_its_secret_either_way() {
     let either = done(&dev, &add);
     let (sent, posted) = token(&either).await;
     assert_eq!((sent.status.as_u16(), posted.status.as_u16()), (200, 200));
-    // A choice is kept, and whoever has the secret is told which one it was.
+    // A choice is kept, and a caller that has the secret learns which one it was.
     let chosen = done(
         &dev,
         &[&add[..], &["--auth-method", "client_secret_basic"]].concat(),

@@ -358,7 +358,8 @@ async fn a_server_waits_for_its_database_at_its_start_and_says_so() {
         "--store",
         &url,
     ];
-    // It holds nothing of the registry, and so answers nothing; it is told to stop, and stops.
+    // It holds nothing of the registry, and so answers nothing; it receives a signal to stop, and
+    // stops.
     let mut process = Server::start(&arguments, &log);
     process.wait_for_log("waiting for the database");
     process.signal("TERM");
@@ -442,7 +443,7 @@ async fn token(dev: &Dev, client_id: &str, more: &[(&str, &str)]) -> serde_json:
     body(&answer)
 }
 
-/// Rotates a refresh token until it is told to stop; the last one, how often, and the longest wait.
+/// Rotates a refresh token until the test stops it; the last one, how often, and the longest wait.
 async fn rotate(
     dev: Dev,
     client_id: String,

@@ -191,7 +191,7 @@ async fn discover(issuer: &str, ca_cert: Option<&PathBuf>) -> Result<JwkSet, Str
 
 fn object(answer: &Answer, url: &str) -> Result<Value, String> {
     if answer.status != http::StatusCode::OK {
-        // Who asks a TLS port in plain HTTP is told so there.
+        // A TLS port that is asked in plain HTTP says so there.
         let said = String::from_utf8_lossy(&answer.body);
         let said = clean(said.lines().next().unwrap_or_default());
         let said = match said.as_str() {

@@ -230,8 +230,8 @@ fn offset(text: &str, line: usize, column: usize) -> usize {
     before.map(str::len).sum::<usize>() + column.saturating_sub(1)
 }
 
-/// Former names, which go on to be read: the name, and what it is called now. Whoever writes both
-/// is told that one is twice there.
+/// Former names, which go on to be read: the name, and what it is called now. If both are written,
+/// the error says that one is there twice.
 const FORMER: &[(&str, &str)] = &[("guessing", "login_limits")];
 
 /// Walks the file beside its schema. A table whose schema closes its members reports each member it

@@ -19,7 +19,7 @@ pub struct Certificate {
     pub ca_pem: Vec<u8>,
 }
 
-/// Makes the CA if there is none, and a certificate if there is none, it ends soon, or it does not
+/// Makes the CA if it does not exist, and a certificate if it does not exist, ends soon or does not
 /// name `host`.
 pub fn ensure(directory: &Path, host: &str, now: u64) -> Result<Certificate, String> {
     let path = |name: &str| directory.join(name);

@@ -109,7 +109,7 @@ pub struct Credentials {
     pub redirect_uris: Vec<String>,
 }
 
-/// What `serve --dev` was told on the command line.
+/// What the command line of `serve --dev` said.
 #[derive(Clone, Debug)]
 pub struct DevOptions {
     pub directory: PathBuf,

@@ -115,7 +115,7 @@ struct Server {
     cluster: Arc<Cluster>,
 }
 
-/// None: it was told to stop before it was ready.
+/// None: it received a signal to stop before it was ready.
 async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, String> {
     // Signals are caught before anything can be left half made.
     let failed = |e: std::io::Error| format!("signals cannot be caught: {e}");
@@ -258,7 +258,7 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
 }
 
 /// Opens the store, and waits for a database that cannot be reached: a node holds nothing that it
-/// could go on by. None: it was told to stop meanwhile.
+/// could go on by. None: it received a signal to stop meanwhile.
 async fn opened(
     open: impl Fn() -> Result<OpenedStore, NotOpen>,
     terminate: &mut Signal,

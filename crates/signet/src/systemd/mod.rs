@@ -10,7 +10,7 @@ use std::os::{
     unix::net::{SocketAddr, UnixDatagram},
 };
 
-/// What the manager is told (sd_notify(3)).
+/// What the manager is notified of (sd_notify(3)).
 #[derive(Clone, Copy, Debug)]
 pub enum Notice {
     /// Requests are answered.

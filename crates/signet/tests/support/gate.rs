@@ -67,7 +67,7 @@ impl Gate {
         Some((answer.status, text(&answer.body)))
     }
 
-    /// The status and the reason; `valid` where there is none.
+    /// The status and the reason; `valid` where the answer has none.
     pub async fn validate(&self, token: &str) -> (StatusCode, String) {
         let (status, answer) = self.ask("/validate", Some(token)).await.unwrap();
         let answer: Value = serde_json::from_str(&answer).unwrap();

@@ -1,8 +1,8 @@
 //! `signet user import`: the accounts of a file, line by line.
 //!
-//! The whole file is read before anything is sent, so that a line that is no JSON object is told
-//! while nothing has been done. Then lines go to the server some at a time, and each is judged by
-//! itself.
+//! The whole file is read before anything is sent, so that a line that is no JSON object is
+//! reported while nothing has been done. Then lines go to the server some at a time, and each is
+//! judged by itself.
 
 use std::{
     fs::File,

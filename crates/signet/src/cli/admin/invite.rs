@@ -31,7 +31,7 @@ pub struct Invite {
     target: Target,
 }
 
-/// Makes the account where there is none, and sends the mail.
+/// Makes the account where it does not exist, and sends the mail.
 pub fn invite(invite: &Invite, output: &Output) -> Result<(), Failure> {
     block_on(Session::with(&invite.target, async |session| {
         let path = match known(session, &invite.name).await? {

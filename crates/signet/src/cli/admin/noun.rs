@@ -29,7 +29,7 @@ impl Leave {
         input::confirm(self.yes, question)
     }
 
-    /// Asks the person, and refuses where there is none.
+    /// Asks the person, and refuses where nobody can be asked.
     pub fn insist(self, question: &str) -> Result<(), Failure> {
         input::confirm_or_refuse(self.yes, question)
     }

@@ -25,7 +25,7 @@ pub enum SessionCommand {
     /// Show one session.
     #[command(after_help = "Example:\n  signet session show SID --user alice")]
     Show(One),
-    /// List what clients were told of sessions that ended, and what waits (back-channel logout).
+    /// List the logout notices that clients received, and those that wait (back-channel logout).
     #[command(after_help = "Example:\n  signet session logouts")]
     Logouts {
         #[command(flatten)]

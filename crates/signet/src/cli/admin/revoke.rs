@@ -89,7 +89,7 @@ pub fn revoke(command: Revoke, output: &Output) -> Result<(), Failure> {
         if missing.is_empty() {
             return output.print(&answer.value, || shown(&answer.value));
         }
-        // What was revoked stays revoked; that somebody could not be told yet is a "no" all the
+        // What was revoked stays revoked; that somebody could not be notified yet is a "no" all the
         // same.
         if !output.json {
             output.print(&answer.value, || shown(&answer.value))?;

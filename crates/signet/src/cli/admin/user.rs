@@ -122,7 +122,7 @@ pub enum UserCommand {
         target: Target,
     },
     /// Take credentials of a kind away from a user who has lost them, or one of them. The user is
-    /// told by mail.
+    /// notified by mail.
     #[command(after_help = "Example:\n  signet user remove-credential alice totp")]
     RemoveCredential {
         /// User name, mail address or id.

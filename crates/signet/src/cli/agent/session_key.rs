@@ -55,7 +55,7 @@ impl SessionKey {
         })
     }
 
-    /// The key of a file; made, and written there, where there is none yet.
+    /// The key of a file; made, and written there, where the file does not exist yet.
     pub fn open_or_make(path: &Path) -> Result<SessionKey, Failure> {
         if path.exists() {
             return SessionKey::open(path);

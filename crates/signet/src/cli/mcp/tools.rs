@@ -1,4 +1,4 @@
-//! The tools: their names, what they take, and what hosts are told of them.
+//! The tools: their names, what they take, and what hosts receive about them.
 
 use std::sync::Arc;
 
@@ -204,7 +204,7 @@ fn signed_output() -> Value {
     )
 }
 
-/// What hosts are told.
+/// What hosts receive.
 pub fn list() -> Vec<Tool> {
     let tool = |row: &Row| {
         let annotations = ToolAnnotations::with_title(row.title)

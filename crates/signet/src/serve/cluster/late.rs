@@ -12,7 +12,7 @@ use signet_store::NodeId;
 
 /// The realm's way to the other nodes, and theirs to it.
 pub struct Late {
-    /// While nobody is to be told.
+    /// While nobody is to be notified.
     alone: Alone,
     spread: OnceLock<Arc<Spread>>,
 }
@@ -31,7 +31,7 @@ impl Late {
         self.alone.hlc().node().as_str()
     }
 
-    /// From now on others are told. What was written before has earlier stamps.
+    /// From now on others are notified. What was written before has earlier stamps.
     pub fn join(&self, spread: Arc<Spread>) {
         spread.hlc().resume(&self.alone.stamp());
         // A process becomes a node once.

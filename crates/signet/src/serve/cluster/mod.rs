@@ -192,7 +192,7 @@ impl Cluster {
         }
     }
 
-    /// Who is told of what the realm changes: as the node of this name.
+    /// Announces what the realm changes: as the node of this name.
     pub fn tell(&self, node: &NodeId) -> Arc<dyn Tell> {
         self.late(node).clone()
     }
@@ -625,7 +625,7 @@ impl Cluster {
 }
 
 impl Running {
-    /// Whether this node was removed, as far as it was told; `asks`: as far as the store says.
+    /// Whether this node was removed, as far as it has heard; `asks`: as far as the store says.
     async fn was_removed(&self, asks: bool) -> bool {
         if self.host.is_removed() {
             return true;

@@ -67,7 +67,7 @@ pub fn of_dev(wish: &DevOptions, public: SocketAddr) -> Result<ClusterOptions, S
     })
 }
 
-/// Joins, where the process was told to and has not done so before: a restart may be given the
+/// Joins, where the process was asked to and has not done so before: a restart may be given the
 /// same arguments.
 pub async fn join_first(
     token: Option<Token>,

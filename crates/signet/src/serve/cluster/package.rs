@@ -40,7 +40,7 @@ pub struct Package {
 pub enum SharedStore {
     /// Each node has a copy, which consensus keeps equal.
     Replicated,
-    /// A database of their own choice, which every node is told of by its configuration.
+    /// A database of their own choice, which every node's configuration names.
     Database,
 }
 

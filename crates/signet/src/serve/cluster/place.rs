@@ -22,7 +22,7 @@ const FILE: &str = "node.json";
 pub struct Place {
     /// This node's name.
     pub name: String,
-    /// Its number in the replicated store, given out once; 0 where there is none yet.
+    /// Its number in the replicated store, given out once; 0: it has none yet.
     pub number: u64,
     /// The public URL under which it alone answers; the issuer, where it has none of its own.
     pub url: String,

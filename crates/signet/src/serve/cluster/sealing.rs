@@ -83,7 +83,7 @@ impl Shared {
                     }
                 }
             }
-            // A node that could not be told is tried again, connected again or not.
+            // A node that did not receive them is tried again, connected again or not.
             let _ = tokio::time::timeout(LOOK_EVERY, changes.changed()).await;
         }
     }

@@ -1,5 +1,5 @@
 //! What unauthenticated callers caused at one node counts at the others, too: soon after it was
-//! counted, and only then, it is told to those who are connected.
+//! counted, and only then, it is sent to those who are connected.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,7 +14,7 @@ use signet_store::NodeId;
 
 use super::{late::Heard, service_ids::SPENT};
 
-/// What is counted within this time is told at once.
+/// What is counted within this time is sent together.
 const TOGETHER: Duration = Duration::from_millis(100);
 /// How long a node may take to count it.
 const WITHIN: Duration = Duration::from_secs(2);

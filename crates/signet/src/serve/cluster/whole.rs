@@ -181,7 +181,7 @@ impl Cluster {
     }
 
     /// Waits for the majority that the start went on without, and for what this node missed; for
-    /// ever where there is none to be waited for.
+    /// ever where no majority is to be waited for.
     pub async fn majority(&self, realm: &Realm) {
         let Some(replicated) = self.replicated.as_ref().filter(|_| !self.is_whole()) else {
             return std::future::pending().await;
