@@ -9,7 +9,7 @@ use crate::authorize::acr;
 use crate::authorize::redirect_uri::RedirectUri;
 use crate::client::{ApplicationType, AuthMethod, Client, ConsentPolicy, GrantType};
 use crate::error::{ErrorCode, OAuthError};
-use crate::registry::{Registry, ScopeEntry};
+use crate::registry::{Descriptions, Registry, ScopeEntry};
 use crate::request::Context;
 use crate::scope::{self, ScopeSet};
 use crate::token::decision::{AccessToken, Issue};
@@ -47,6 +47,7 @@ pub fn add(registry: &mut Registry) -> Result<(), OAuthError> {
             registry.scopes.push(ScopeEntry {
                 name: name.into(),
                 description: description.into(),
+                descriptions: Descriptions::default(),
                 published: false,
                 claims: Vec::new(),
             });

@@ -1,7 +1,9 @@
 //! What every request may look up, as one immutable snapshot: no lock, no store.
+mod descriptions;
 mod records;
 mod shared_map;
 
+pub use descriptions::{Descriptions, MAX_DESCRIPTION_LANGUAGES, MAX_LANGUAGE_TAG_BYTES};
 pub use records::{Change, ClientTally, Counted, Records, ResourceTally};
 pub use shared_map::SharedMap;
 
@@ -85,6 +87,7 @@ impl Registry {
         .map(|(name, description)| ScopeEntry {
             name: name.to_owned(),
             description: description.to_owned(),
+            descriptions: Descriptions::default(),
             published: true,
             claims: match name {
                 GROUPS => claim_rules::groups(),
@@ -125,6 +128,8 @@ pub struct ScopeEntry {
     pub name: String,
     /// what a consent page says
     pub description: String,
+    /// the same, to those who read these languages
+    pub descriptions: Descriptions,
     /// listed in the metadata
     pub published: bool,
     /// the claims that it gives, beside those of OpenID Connect Core section 5.4

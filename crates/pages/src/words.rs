@@ -21,11 +21,14 @@ pub fn scope_lines(
         .collect()
 }
 
-/// A scope in words, or itself where it has none.
-/// The scopes that every server has are in the person's language, unless an administrator gave them
-/// other words.
+/// A scope in words, or itself where it has none. What an administrator wrote in the person's
+/// language comes first. The scopes that every server has are in the person's language, unless an
+/// administrator gave them other words.
 pub fn scope_text(t: &Face, registry: &Registry, name: &str) -> String {
-    let entry = registry.scopes.iter().find(|entry| entry.name == name);
+    let entry = registry.scope(name);
+    if let Some(text) = entry.and_then(|entry| entry.descriptions.of(t.language.tag())) {
+        return text.to_owned();
+    }
     let own = entry.map_or("", |entry| entry.description.as_str());
     let id = format!("scope-{name}");
     let source = Language::ENGLISH.find(&id);
@@ -65,6 +68,45 @@ pub fn host_of(t: &Face, redirect_uri: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use signet_oauth::registry::{Descriptions, ScopeEntry};
+
+    #[test]
+    fn a_scope_is_in_the_readers_language_where_somebody_wrote_or_built_it_in() {
+        let descriptions = |texts: &[(&str, &str)]| {
+            let texts = texts
+                .iter()
+                .map(|(tag, text)| ((*tag).into(), (*text).into()));
+            Descriptions::read(texts.collect()).unwrap()
+        };
+        let mut registry = Registry {
+            scopes: Registry::standard_scopes(),
+            ..Registry::default()
+        };
+        for scope in &mut registry.scopes {
+            if scope.name == "email" {
+                scope.descriptions = descriptions(&[("de-AT", "Deine Adresse")]);
+            }
+        }
+        registry.scopes.push(ScopeEntry {
+            name: "orders".into(),
+            description: "See your orders".into(),
+            descriptions: descriptions(&[("de", "Bestellungen sehen")]),
+            published: true,
+            claims: Vec::new(),
+        });
+        let said = |tag: &str, name: &str| {
+            let mut t = Face::default();
+            t.language = Language::of_tag(tag).unwrap();
+            scope_text(&t, &registry, name)
+        };
+        assert_eq!(said("de", "orders"), "Bestellungen sehen");
+        assert_eq!(said("en", "orders"), "See your orders");
+        assert_eq!(said("fr", "orders"), "See your orders");
+        assert_eq!(said("de", "email"), "Deine Adresse");
+        assert_eq!(said("en", "email"), "See your e-mail address");
+        assert_ne!(said("fr", "email"), said("en", "email"), "built in");
+        assert_eq!(said("de", "unknown"), "unknown");
+    }
 
     #[test]
     fn people_are_told_where_the_answer_goes() {

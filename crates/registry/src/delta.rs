@@ -171,7 +171,7 @@ mod tests {
     use signet_oauth::people::access_rules::{AccessRule, Effect};
     use signet_oauth::people::provider::Provider;
     use signet_oauth::people::{Attribute, Group, Role};
-    use signet_oauth::registry::{Resource, ScopeEntry};
+    use signet_oauth::registry::{Descriptions, Resource, ScopeEntry};
     use signet_oauth::scope::ScopeSet;
 
     #[test]
@@ -192,6 +192,7 @@ mod tests {
         let scope = ScopeEntry {
             name: "read".into(),
             description: "Read".into(),
+            descriptions: Descriptions::read([("de".into(), "Lesen".into())].into()).unwrap(),
             published: true,
             claims: signet_oauth::people::claim_rules::groups(),
         }

@@ -1,13 +1,16 @@
 //! The menu of languages: on every page that can be shown again, and the person stays where they
 //! were.
 use crate::common::{
-    Server, block_on,
+    SECRET, Server, block_on,
     browser::{Browser, Page},
     client,
+    client::Call,
     people::{CHEAP, Mail, PASSWORD, add_user, request, start},
     scope,
     totp::{App, between},
 };
+use crate::people_claims::Operator;
+use serde_json::json;
 use signet_crypto::password::hash;
 use signet_login::invitation;
 use signet_login::journey::totp;
@@ -226,4 +229,65 @@ fn the_menu_shows_no_words_of_others_and_leads_nowhere_else() {
     }
     let page = browser.post("/language", &[("at", "sign-up"), ("token", "x&y=z")]);
     assert_eq!(page.url, "/sign-up?token=x%26y%3Dz");
+}
+
+#[test]
+fn a_scope_is_described_in_the_language_of_who_reads() {
+    let mail = Mail::new();
+    let server = start(&mail, |setup| {
+        setup.clients[0].scope = scope("openid orders");
+        setup.clients.push(Client {
+            scope: scope("signet:admin"),
+            ..client("operator")
+        });
+    });
+    let operator = Operator::of(&server);
+    let german = json!({ "de": "Deine Bestellungen sehen" });
+    let orders = |descriptions: serde_json::Value| json!({ "description": "See your orders", "descriptions": descriptions });
+    let put = operator.put("/scopes/orders", orders(german.clone()), 200);
+    assert_eq!(put.json()["descriptions"], german);
+
+    for (language, says, says_not) in [
+        ("de", "Deine Bestellungen sehen", "See your orders"),
+        ("en", "See your orders", "Deine Bestellungen sehen"),
+        ("fr", "See your orders", "Deine Bestellungen sehen"),
+    ] {
+        let is_right = |page: &Page| {
+            let text = page.text();
+            assert!(
+                text.contains(&format!("<html lang=\"{language}\"")),
+                "{text}"
+            );
+            assert!(text.contains(says) && !text.contains(says_not), "{text}");
+        };
+        let mut browser = Browser::new(&server);
+        let asked = request(&[
+            ("scope", "openid orders"),
+            ("ui_locales", language),
+            ("prompt", "consent"),
+        ]);
+        let page = browser.get(&asked);
+        let page = browser.log_in(&page, "alice", PASSWORD);
+        is_right(&page);
+        browser.press(&page, "allow", &[]);
+        is_right(&browser.get(&format!("/account?ui_locales={language}")));
+
+        let begun = Call::post("/device_authorization").basic("web", SECRET);
+        let form = [("scope", "openid orders")];
+        let begun = begun.form(&form).send(&server).expect(200);
+        let code = begun.member("user_code");
+        is_right(&browser.get(&format!("/device?user_code={code}&ui_locales={language}")));
+    }
+
+    // What is left out stays; what is no language is refused, and changes nothing.
+    let other = json!({ "description": "See all your orders" });
+    let put = operator.put("/scopes/orders", other, 200).json();
+    assert_eq!(put["descriptions"], german);
+    let refused = operator.put("/scopes/orders", orders(json!({ "de_AT": "x" })), 400);
+    assert_eq!(
+        refused.member("detail"),
+        "descriptions: \"de_AT\" is no tag of a language, as de and pt-BR are (RFC 5646)"
+    );
+    let put = operator.put("/scopes/orders", orders(json!({})), 200);
+    assert_eq!(put.json()["descriptions"], serde_json::Value::Null);
 }

@@ -5,7 +5,7 @@ use signet_oauth::command_line;
 use signet_oauth::people::access_rules::{AccessRule, Effect};
 use signet_oauth::people::provider::Provider;
 use signet_oauth::people::{Attribute, Group, Role};
-use signet_oauth::registry::{Resource, ScopeEntry};
+use signet_oauth::registry::{Descriptions, Resource, ScopeEntry};
 use signet_oauth::scope::ScopeSet;
 use signet_realm::records::RecordError;
 use signet_registry::kinds::{KINDS, RecordKind, Stored};
@@ -87,6 +87,8 @@ fn a_record_of_every_kind_changes_by_the_same_rules() {
     let scope = ScopeEntry {
         name: "orders".into(),
         description: "See your orders".into(),
+        descriptions: Descriptions::read([("de".into(), "Bestellungen sehen".into())].into())
+            .unwrap(),
         published: true,
         claims: Vec::new(),
     };

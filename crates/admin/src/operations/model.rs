@@ -586,6 +586,9 @@ pub(crate) struct ScopeDocument {
     pub(crate) name: String,
     /// What a consent page says.
     pub(crate) description: String,
+    /// The same, to those who read these languages: the tag of a language (RFC 5646), and its text.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) descriptions: BTreeMap<String, String>,
     /// Listed in the metadata.
     pub(crate) published: bool,
     /// The claims that it gives, beside those of OpenID Connect Core section 5.4.
@@ -598,6 +601,7 @@ impl From<&ScopeEntry> for ScopeDocument {
         ScopeDocument {
             name: entry.name.clone(),
             description: entry.description.clone(),
+            descriptions: entry.descriptions.texts().clone(),
             published: entry.published,
             claims: ClaimTable::new(&entry.claims),
         }
@@ -609,6 +613,9 @@ impl From<&ScopeEntry> for ScopeDocument {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ScopeChange {
     pub(crate) description: String,
+    /// The same in other languages, by their tags (RFC 5646). Left out: those that it had before.
+    #[serde(default)]
+    pub(crate) descriptions: Option<BTreeMap<String, String>>,
     #[serde(default)]
     pub(crate) published: bool,
     /// The claims that it gives. Left out: those that it gave before.

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use signet_crypto::Algorithm;
 use signet_oauth::issued::format::AccessTokenFormat;
 use signet_oauth::people::claim_rules::TableOf;
-use signet_oauth::registry::{Resource, ScopeEntry};
+use signet_oauth::registry::{Descriptions, Resource, ScopeEntry};
 use signet_oauth::scope::{PRIVILEGED, ScopeSet};
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;
@@ -49,7 +49,7 @@ pub const SCOPES: Noun = Noun {
     name: "scope",
     list: ALL_SCOPES,
     id: "name",
-    columns: &["name", "published", "description"],
+    columns: &["name", "published", "description", "descriptions"],
     sorted_by: None,
     written: &[ScopeChange::json_schema],
 };
@@ -209,18 +209,22 @@ async fn write_scope(
     if !short(&wanted.description) {
         return Err(Problem::invalid("description must be a short text"));
     }
+    let descriptions = wanted.descriptions.map(Descriptions::read).transpose();
+    let descriptions =
+        descriptions.map_err(|why| Problem::invalid(format!("descriptions: {why}")))?;
     realm.learn(RecordKind::Scope, &name).await?;
     let snapshot = realm.snapshot();
+    let known = snapshot.registry.scope(&name);
     let claims = match &wanted.claims {
         Some(table) => table.read(TableOf::Scope, &snapshot.registry.people, None)?,
-        None => {
-            let known = snapshot.registry.scope(&name);
-            known.map(|known| known.claims.clone()).unwrap_or_default()
-        }
+        None => known.map(|known| known.claims.clone()).unwrap_or_default(),
     };
+    let before = || known.map(|known| known.descriptions.clone());
+    let descriptions = descriptions.or_else(before).unwrap_or_default();
     let entry = ScopeEntry {
         name,
         description: wanted.description,
+        descriptions,
         published: wanted.published,
         claims,
     };

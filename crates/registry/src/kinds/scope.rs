@@ -4,7 +4,8 @@ use crate::record_kind::{InRegistry, KindRow, RecordKind, Rows, Stored, last_wri
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use signet_oauth::people::claim_rules::TableOf;
-use signet_oauth::registry::{Registry, ScopeEntry};
+use signet_oauth::registry::{Descriptions, Registry, ScopeEntry};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub(super) const ROW: KindRow = KindRow {
@@ -20,6 +21,8 @@ pub(super) const ROW: KindRow = KindRow {
 struct StoredScope {
     name: String,
     description: String,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    descriptions: BTreeMap<String, String>,
     published: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     claims: Option<Vec<Value>>,
@@ -39,6 +42,7 @@ impl Stored for ScopeEntry {
         let stored = StoredScope {
             name: self.name.clone(),
             description: self.description.clone(),
+            descriptions: self.descriptions.texts().clone(),
             published: self.published,
             claims: rows(&self.claims),
         };
@@ -59,6 +63,7 @@ impl Stored for ScopeEntry {
         Ok(ScopeEntry {
             name: stored.name,
             description: stored.description,
+            descriptions: Descriptions::read(stored.descriptions).map_err(corrupt)?,
             published: stored.published,
             claims,
         })
@@ -83,5 +88,26 @@ impl Stored for ScopeEntry {
     fn names(registry: &Registry) -> Vec<String> {
         let scopes = registry.scopes.iter();
         scopes.map(|scope| scope.name.clone()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scope_without_texts_of_other_languages_is_stored_as_it_was_before_there_were_any() {
+        let stored = br#"{"name":"read","description":"Read","published":true,"claims":[]}"#;
+        let read = ScopeEntry::read(stored).unwrap();
+        assert_eq!(read.descriptions, Descriptions::default());
+        assert_eq!(read.write(), stored);
+    }
+
+    #[test]
+    fn texts_of_other_languages_come_back_from_the_stored_form() {
+        let mut scope = ScopeEntry::built_in("email").unwrap();
+        let texts = [("de".into(), "Mailadresse sehen".into())];
+        scope.descriptions = Descriptions::read(texts.into()).unwrap();
+        assert_eq!(ScopeEntry::read(&scope.write()), Ok(scope));
     }
 }

@@ -9,8 +9,8 @@ use std::{collections::BTreeSet, path::Path, sync::Arc, time::Duration as Wait};
 use signet_http::{Limits, ProxySecret};
 use signet_oauth::client::GrantType;
 use signet_oauth::people::access_rules::Mode;
-use signet_oauth::people::claim_rules::{ClaimRule, TableOf};
-use signet_oauth::registry::{Registry, Resource, ScopeEntry};
+use signet_oauth::people::claim_rules::TableOf;
+use signet_oauth::registry::{Descriptions, Registry, Resource, ScopeEntry};
 use signet_oauth::settings::{Settings, StepUp};
 use signet_realm::{attempts, state};
 
@@ -228,21 +228,27 @@ pub fn extend_registry(
     }
     for (index, entry) in config.scopes.iter().enumerate() {
         registry.scopes.retain(|s| s.name != entry.name);
-        let claims = scope_claims(entry, &format!("scopes[{index}]"), faults);
-        registry.scopes.push(ScopeEntry {
-            name: entry.name.clone(),
-            description: entry.description.clone(),
-            published: entry.published,
-            claims,
-        });
+        registry
+            .scopes
+            .push(scope(entry, &format!("scopes[{index}]"), faults));
     }
     registry.people = Arc::new(people::people(config, faults));
     registry.rules = Arc::new(rules::rules(config, faults));
 }
 
-/// The table of a scope.
-pub fn scope_claims(entry: &model::Scope, path: &str, faults: &mut Faults) -> Vec<ClaimRule> {
-    people::claims(&entry.claims, TableOf::Scope, None, path, faults)
+/// One scope.
+pub fn scope(entry: &model::Scope, path: &str, faults: &mut Faults) -> ScopeEntry {
+    let descriptions = Descriptions::read(entry.descriptions.clone()).unwrap_or_else(|fault| {
+        faults.add(format!("{path}.descriptions"), fault);
+        Descriptions::default()
+    });
+    ScopeEntry {
+        name: entry.name.clone(),
+        description: entry.description.clone(),
+        descriptions,
+        published: entry.published,
+        claims: people::claims(&entry.claims, TableOf::Scope, None, path, faults),
+    }
 }
 
 /// The clients that the configuration declares and lets act.

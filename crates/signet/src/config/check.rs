@@ -248,7 +248,7 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
     rules::rules(config, &mut faults);
     providers::check(config, base, secrets, &mut faults);
     for (i, entry) in config.scopes.iter().enumerate() {
-        apply::scope_claims(entry, &format!("scopes[{i}]"), &mut faults);
+        apply::scope(entry, &format!("scopes[{i}]"), &mut faults);
     }
 
     let seal: Seal<'_> = &|_, secret| Some(secret.to_vec());

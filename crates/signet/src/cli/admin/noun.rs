@@ -87,12 +87,18 @@ pub enum ScopeCommand {
         target: Target,
     },
     /// Make a scope, or change it.
-    #[command(after_help = "Example:\n  signet scope add orders:read \"See your orders\"")]
+    #[command(
+        after_help = "Example:\n  signet scope add orders:read \"See your orders\" --in de=\"Deine Bestellungen sehen\""
+    )]
     Add {
         /// Its name.
         name: String,
         /// What people read when they are asked.
         description: String,
+        /// The same in another language, by its tag (de, pt-BR); repeatable. These replace the
+        /// texts that it had; left out, it keeps them. An empty TEXT leaves the language out.
+        #[arg(long = "in", value_name = "LANGUAGE=TEXT", value_parser = in_language)]
+        descriptions: Vec<(String, String)>,
         /// Leave it out of the metadata.
         #[arg(long)]
         unpublished: bool,
@@ -260,6 +266,7 @@ pub fn scope(command: ScopeCommand, output: &Output) -> Result<(), Failure> {
         ScopeCommand::Add {
             name,
             description,
+            descriptions,
             unpublished,
             claims,
             target,
@@ -268,6 +275,9 @@ pub fn scope(command: ScopeCommand, output: &Output) -> Result<(), Failure> {
                 serde_json::json!({ "description": description, "published": !unpublished });
             if let Some(claims) = claims {
                 body["claims"] = claims;
+            }
+            if !descriptions.is_empty() {
+                body["descriptions"] = texts(descriptions)?;
             }
             send(
                 &target,
@@ -279,6 +289,25 @@ pub fn scope(command: ScopeCommand, output: &Output) -> Result<(), Failure> {
             )
         }
     }
+}
+
+/// `LANGUAGE=TEXT`. The server says which tags are tags.
+fn in_language(text: &str) -> Result<(String, String), &'static str> {
+    let (language, text) = text.split_once('=').ok_or("expected LANGUAGE=TEXT")?;
+    Ok((language.to_owned(), text.to_owned()))
+}
+
+/// Texts by their languages, but for the empty ones.
+fn texts(arguments: Vec<(String, String)>) -> Result<Value, Failure> {
+    let mut texts = Map::new();
+    for (language, text) in arguments {
+        let twice = format!("--in {language} is given twice");
+        if texts.insert(language, text.into()).is_some() {
+            return Err(Failure::no("invalid_request", twice));
+        }
+    }
+    texts.retain(|_, text| text != "");
+    Ok(Value::Object(texts))
 }
 
 /// `signet resource ...`
@@ -579,6 +608,21 @@ pub fn secret_once(answer: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_of_several_languages_are_one_member_and_an_empty_one_leaves_its_language_out() {
+        let given = |arguments: &[&str]| {
+            let arguments = arguments.iter().map(|text| in_language(text).unwrap());
+            texts(arguments.collect())
+        };
+        let body = given(&["de=Deine = Bestellungen", "fr=Tes commandes", "it="]).unwrap();
+        let expected = serde_json::json!({ "de": "Deine = Bestellungen", "fr": "Tes commandes" });
+        assert_eq!(body, expected);
+        assert_eq!(given(&["de="]).unwrap(), serde_json::json!({}));
+        let twice = given(&["de=a", "de=b"]).unwrap_err();
+        assert!(format!("{twice:?}").contains("--in de is given twice"));
+        assert!(in_language("de").is_err());
+    }
 
     #[test]
     fn a_moment_is_shown_as_a_date_whatever_its_column_is_called() {

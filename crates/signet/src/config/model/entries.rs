@@ -188,6 +188,9 @@ pub struct Scope {
     pub name: String,
     /// What the person reads on the consent page.
     pub description: String,
+    /// The same in other languages, by their tags (RFC 5646): { de = "..." }.
+    #[serde(default)]
+    pub descriptions: BTreeMap<String, String>,
     /// Is it named in the metadata?
     #[serde(default = "yes")]
     pub published: bool,
