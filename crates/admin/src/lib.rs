@@ -28,7 +28,7 @@ pub use operations::keys::KEYS;
 pub use operations::logouts::LOGOUTS;
 pub use operations::nodes::NODES;
 pub use operations::people::{ATTRIBUTES, GROUPS, ROLES};
-pub use operations::providers::{PROVIDERS, declared_provider};
+pub use operations::providers::PROVIDERS;
 pub use operations::resources::{RESOURCES, SCOPES};
 pub use operations::rules::{EXPLAIN, RULES};
 pub use operations::sealing;

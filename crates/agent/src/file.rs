@@ -9,14 +9,13 @@
 //! The current key and the next one rest in two files of two kinds. The only module of this crate
 //! that touches a disk.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
 
 use signet_crypto::aead::AeadKey;
 use signet_crypto::password::{Cost, MAX_PASSWORD_BYTES, derive_key};
-use signet_crypto::{Secret, random};
+use signet_crypto::{Secret, private_file, random};
 
 use crate::cbor::{Decoder, Encoder, MAX_BYTES};
 use crate::error::{Refusal, Result, ensure};
@@ -278,44 +277,11 @@ impl IdentityFile {
     /// # Errors
     /// What the disk says; `AlreadyExists` without `replace`.
     pub fn write(&self, path: &Path, replace: bool) -> io::Result<()> {
-        write_private(path, &self.to_bytes(), replace)
-    }
-}
-
-/// Beside `path`, under a name that nobody else uses.
-fn aside(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(
-        ".{:016x}.part",
-        u64::from_le_bytes(random::bytes())
-    ));
-    name.into()
-}
-
-fn write_private(path: &Path, data: &[u8], replace: bool) -> io::Result<()> {
-    let aside = aside(path);
-    let written = (|| {
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&aside)?;
-        file.write_all(data)?;
-        file.sync_all()?;
-        if replace {
-            fs::rename(&aside, path)
-        } else {
-            // A link refuses a name that is taken, in one step.
-            fs::hard_link(&aside, path).and_then(|()| fs::remove_file(&aside))
+        match replace {
+            true => private_file::write(path, &self.to_bytes()),
+            false => private_file::create(path, &self.to_bytes()),
         }
-    })();
-    if written.is_err() {
-        // The error that counts is the first.
-        let _ = fs::remove_file(&aside);
     }
-    written?;
-    let parent = path.parent().filter(|p| !p.as_os_str().is_empty());
-    File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
 }
 
 /// Why an identity file could not be read.
@@ -352,6 +318,7 @@ fn check_cost(cost: Cost, floor: Cost) -> Result<()> {
 mod tests {
     use super::*;
     use crate::identity::{Created, create};
+    use std::fs;
 
     const CHEAP: Cost = LEAST_COST;
 

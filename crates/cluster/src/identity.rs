@@ -3,14 +3,11 @@
 //! Ed25519 and ML-DSA-65 sign what it tells, ML-KEM-768 opens what is sealed to it, and a key with
 //! a self-signed certificate proves who it is on a connection. They are made once and never leave
 //! the node; a node whose file is lost joins again, with new keys.
-use crate::{
-    file,
-    member::{Fingerprint, NodeKeys},
-};
+use crate::member::{Fingerprint, NodeKeys};
 use signet_cbor::{Decoder, Encoder};
 use signet_crypto::{
     Algorithm, KeyError, PublicKey, Secret, SigningKey, certificate::NodeCertificate,
-    kem::DecapsulationKey,
+    kem::DecapsulationKey, private_file,
 };
 use signet_store::NodeId;
 use std::{
@@ -90,12 +87,16 @@ impl Identity {
     /// # Errors
     /// [`IdentityError`].
     pub fn open_or_create(directory: &Path) -> Result<Identity, IdentityError> {
-        let path = directory.join("cluster").join(IDENTITY_FILE);
+        let folder = directory.join("cluster");
+        let path = folder.join(IDENTITY_FILE);
         match File::open(&path) {
             Ok(file) => Identity::read(path, file),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let identity = Identity::generate()?;
-                match file::create(&path, identity.to_bytes()?.expose()) {
+                let bytes = identity.to_bytes()?;
+                let made = private_file::directory(&folder)
+                    .and_then(|()| private_file::create(&path, bytes.expose()));
+                match made {
                     Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                         let made = File::open(&path);
                         let made = made.map_err(|source| IdentityError::Io {

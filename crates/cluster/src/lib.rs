@@ -5,7 +5,6 @@
 #![forbid(unsafe_code)]
 
 pub mod batch;
-mod file;
 pub mod gossip;
 pub mod identity;
 pub mod join;

@@ -12,7 +12,7 @@
 use signet_cbor::{Decoder, Encoder};
 use signet_crypto::{
     Algorithm, PublicKey, VerifyingKey, hash::Sha256, kem::ENCAPSULATION_KEY_LEN,
-    kem::EncapsulationKey,
+    kem::EncapsulationKey, private_file,
 };
 use signet_merge::{entry::Entry, hlc::Stamp, tell::Believe};
 use signet_store::NodeId;
@@ -521,7 +521,7 @@ impl Members {
             file.as_ref().map(|_| write_file(&table))
         };
         if let (Some(path), Some(bytes)) = (file.as_ref(), bytes)
-            && let Err(error) = crate::file::replace(path, &bytes)
+            && let Err(error) = keep(path, &bytes)
         {
             tracing::error!(path = %path.display(), %error, "failed to write the members file");
         }
@@ -669,6 +669,13 @@ fn read_file(mut bytes: &[u8], table: &mut Table) -> Option<()> {
         bytes = rest;
     }
     Some(())
+}
+
+fn keep(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        private_file::directory(folder)?;
+    }
+    private_file::write(path, bytes)
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ pub mod key;
 pub mod mac;
 mod p256;
 pub mod password;
+pub mod private_file;
 pub mod random;
 pub mod seal;
 pub mod secret;

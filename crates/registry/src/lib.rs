@@ -7,7 +7,8 @@
 //! - [`delta`]: a change of any of it.
 //! - [`fields`]: a record as a state that merges; [`merged`]: what was heard of each.
 //! - [`change_writer`]: what a change notes for other nodes; [`changelog`]: where they read it.
-//! - [`rules`], [`claim_tables`]: access rules and tables of claims as they are written.
+//! - [`rules`], [`claim_tables`], [`providers`]: access rules, tables of claims and identity
+//!   providers as they are written.
 //! - [`keys`]: the signing keys' life, and what signs and verifies with them.
 //!
 //! Knows no HTTP and no realm: the server holds one of each for every realm, and applies deltas to
@@ -24,5 +25,6 @@ pub mod keys;
 pub mod kinds;
 pub mod load;
 pub mod merged;
+pub mod providers;
 mod record_kind;
 pub mod rules;

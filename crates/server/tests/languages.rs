@@ -276,7 +276,8 @@ fn a_scope_is_described_in_the_language_of_who_reads() {
         let form = [("scope", "openid orders")];
         let begun = begun.form(&form).send(&server).expect(200);
         let code = begun.member("user_code");
-        is_right(&browser.get(&format!("/device?user_code={code}&ui_locales={language}")));
+        let page = browser.get(&format!("/device?user_code={code}&ui_locales={language}"));
+        is_right(&browser.press(&page, "allow", &[("user_code", &code)]));
     }
 
     // What is left out stays; what is no language is refused, and changes nothing.

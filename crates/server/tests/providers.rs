@@ -24,7 +24,7 @@ use signet_oauth::people::provider::{
     AnswerBy, ClaimRow, GroupRow, Preset, Provider, ProviderAuth,
 };
 use signet_realm::records::groups::GroupDraft;
-use signet_realm::records::providers::seal_secret;
+use signet_registry::providers::seal_secret;
 use signet_request::cookie::Cookie;
 use signet_store::{Change, Key, Op, Table};
 use std::{

@@ -1,6 +1,6 @@
 //! A moment on the command line: Unix seconds, or a date, or a date and time in UTC.
 
-use crate::config::duration::Duration;
+use signet_config::duration::Duration;
 
 /// Unix seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl Moment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::date;
+    use signet_terminal::output::date;
 
     #[test]
     fn when_is_a_moment_or_how_long_ago() {

@@ -33,7 +33,7 @@ const EXAMPLES: &[Example] = &[
     Example {
         row: "a token format",
         names: &["AccessTokenFormat::Compact"],
-        users: &["realm/records/registry.rs", "signet/config/model.rs"],
+        users: &["realm/records/registry.rs", "config/model.rs"],
     },
     Example {
         row: "a grant",
@@ -151,8 +151,8 @@ const EXAMPLES: &[Example] = &[
             "consensus/store.rs",
             "consensus/task.rs",
             "signet/cli/store.rs",
-            "signet/serve/cluster/mod.rs",
-            "signet/serve/cluster/moving.rs",
+            "node/lib.rs",
+            "node/moving.rs",
         ],
     },
     Example {

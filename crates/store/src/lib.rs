@@ -30,6 +30,7 @@ pub mod schema;
 pub mod sqlite;
 mod store;
 mod table;
+mod url;
 
 pub use change::{Change, MAX_THEN, MAX_VALUE_BYTES, Op, Outcome};
 pub use error::StoreError;
@@ -51,3 +52,4 @@ pub use revoked::{Revoked, Subject};
 pub use sqlite::{OpenError, SqliteStore};
 pub use store::{Layer, Store, StoreFuture};
 pub use table::{Reads, Table};
+pub use url::StoreUrl;

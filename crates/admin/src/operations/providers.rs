@@ -8,13 +8,12 @@ use crate::engine::output::{Json, Revised, Written};
 use crate::engine::problem::Problem;
 use crate::engine::right::Right::{Read, Write};
 use crate::operations::model::List;
-use crate::operations::provider_model::{ProviderChange, ProviderDocument};
+use crate::operations::provider_model::ProviderDocument;
 use schemars::JsonSchema;
-use signet_crypto::{Secret, seal::Keyring};
 use signet_oauth::people::provider::Provider;
-use signet_realm::records::providers::seal_secret;
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;
+use signet_registry::providers::{ProviderForm, seal_secret};
 use std::sync::Arc;
 
 const LIST: &str = "/admin/v1/providers";
@@ -27,7 +26,7 @@ pub const PROVIDERS: Noun = Noun {
     id: "name",
     columns: &["name", "issuer", "client_id", "enabled", "redirect_uri"],
     sorted_by: None,
-    written: &[ProviderChange::json_schema],
+    written: &[ProviderForm::json_schema],
 };
 
 #[rustfmt::skip]
@@ -74,7 +73,7 @@ async fn write(
     (ProviderName(name), revision, Json(wanted)): (
         ProviderName,
         Option<Revision>,
-        Json<ProviderChange>,
+        Json<ProviderForm>,
     ),
 ) -> Result<Written<Revised<ProviderDocument>>, Problem> {
     if wanted.name.as_deref().is_some_and(|said| said != name) {
@@ -82,7 +81,7 @@ async fn write(
     }
     realm.learn(RecordKind::Provider, &name).await?;
     let known = realm.snapshot().registry.providers.get(&name).cloned();
-    let (mut provider, secret) = wanted.provider(name.clone())?;
+    let (mut provider, secret) = wanted.provider(name.clone()).map_err(Problem::invalid)?;
     provider.sealed_secret = match secret {
         // What is said once is not said again: it stays while it is of the same client.
         None => known
@@ -99,31 +98,6 @@ async fn write(
         None => Written::New(shown),
         Some(_) => Written::Replaced(shown),
     })
-}
-
-/// A provider that the configuration declares: `members` under the names that they have in this
-/// API, and held to the same rules. `seal` seals the secret; none only checks.
-///
-/// # Errors
-/// What is wrong with it.
-pub fn declared_provider(
-    name: &str,
-    members: serde_json::Value,
-    secret: Option<Secret<String>>,
-    seal: Option<&Keyring>,
-) -> Result<Provider, String> {
-    let read = serde_json::from_value(members);
-    let mut wanted: ProviderChange = read.map_err(|e| e.to_string())?;
-    wanted.client_secret = secret.map(|secret| secret.expose().clone());
-    let read = wanted.provider(name.to_owned());
-    let (mut provider, secret) = read.map_err(|problem| problem.detail().to_owned())?;
-    provider.sealed_secret = match (&secret, seal) {
-        (None, _) => None,
-        (Some(_), None) => Some(String::new()),
-        (Some(secret), Some(keyring)) => seal_secret(keyring, name, secret),
-    };
-    provider.check()?;
-    Ok(provider)
 }
 
 async fn remove(realm: Arc<Realm>, ProviderName(name): ProviderName) -> Result<(), Problem> {

@@ -10,7 +10,7 @@ use signet_oauth::scope::ScopeSet;
 
 use super::{Asking, Metadata, Trouble};
 use signet_realm::outbound::{Call, Reply};
-use signet_realm::records::providers::open_secret;
+use signet_registry::providers::open_secret;
 
 /// How long an assertion of ours is good, seconds.
 const ASSERTION_LIFETIME: u64 = 60;

@@ -1,31 +1,14 @@
 //! Identity providers: how their records change, and their secrets at rest.
 use crate::records::write::RecordError;
 use crate::state::Realm;
-use signet_crypto::{
-    Secret,
-    seal::{Keyring, Purpose},
-};
+use signet_crypto::seal::Keyring;
 use signet_encoding::base64url;
 use signet_oauth::people::provider::Provider;
+use signet_registry::providers::{open_secret, seal_secret};
 use std::sync::Arc;
 
-const SECRET: Purpose = Purpose::Other("provider-secret");
 /// How often a record is sealed again that others keep writing.
 const MAX_TRIES: usize = 8;
-
-/// A client secret as it rests in the record of the provider of this name.
-pub fn seal_secret(keyring: &Keyring, name: &str, secret: &Secret<String>) -> Option<String> {
-    let sealed = keyring.seal_with(SECRET, name.as_bytes(), secret.expose().as_bytes());
-    Some(base64url::encode(&sealed.ok()?))
-}
-
-/// The client secret of a provider, where its record has one that opens.
-pub fn open_secret(keyring: &Keyring, provider: &Provider) -> Option<Secret<String>> {
-    let sealed = provider.sealed_secret.as_deref()?;
-    let sealed = base64url::decode(sealed.as_bytes()).ok()?;
-    let open = keyring.open_with(SECRET, provider.name.as_bytes(), &sealed);
-    String::from_utf8(open.ok()?).ok().map(Secret::new)
-}
 
 impl Realm {
     /// Writes a provider: `read` is the revision that it replaces, none if it must not exist yet.

@@ -10,15 +10,15 @@
 //! that know the same keys agree ([`SealingFile::take_over`]).
 use serde::{Deserialize, Serialize};
 use signet_crypto::{
-    Secret,
+    Secret, private_file,
     seal::{Keyring, SealingKey},
 };
 use signet_encoding::base64url;
 use signet_merge::tell::BoxFuture;
 use signet_store::NodeId;
 use std::{
-    fs::{self, File, OpenOptions},
-    io::{self, Read, Write},
+    fs::File,
+    io::{self, Read},
     path::{Path, PathBuf},
 };
 
@@ -180,35 +180,11 @@ impl SealingFile {
         let text = serde_json::to_vec_pretty(&document)
             .map(Secret::new)
             .map_err(|error| io_error(error.into()))?;
-        // A name of its own for each writer; what a crash left behind is no use to anybody.
-        let unique = base64url::encode(&signet_crypto::random::bytes::<8>());
-        let beside = self.path.with_extension(format!("{unique}.new"));
-        let write = || -> io::Result<()> {
-            let mut options = OpenOptions::new();
-            options.write(true).create_new(true);
-            #[cfg(unix)]
-            {
-                use std::os::unix::fs::OpenOptionsExt;
-                options.mode(0o600);
-            }
-            let mut file = options.open(&beside)?;
-            file.write_all(text.expose())?;
-            file.sync_all()?;
-            if replace {
-                fs::rename(&beside, &self.path)?;
-            } else {
-                fs::hard_link(&beside, &self.path)?;
-                fs::remove_file(&beside)?;
-            }
-            // The new name is durable when its directory is.
-            match self.path.parent() {
-                Some(directory) => File::open(directory)?.sync_all(),
-                None => Ok(()),
-            }
+        let written = match replace {
+            true => private_file::write(&self.path, text.expose()),
+            false => private_file::create(&self.path, text.expose()),
         };
-        write()
-            .inspect_err(|_| drop(fs::remove_file(&beside)))
-            .map_err(io_error)
+        written.map_err(io_error)
     }
 
     /// The current key, and the older ones.
@@ -406,6 +382,7 @@ impl StoredKey {
 mod tests {
     use super::*;
     use signet_crypto::seal::Purpose;
+    use std::fs;
 
     #[test]
     fn the_file_is_private_and_opens_what_it_sealed_after_a_restart_and_a_rotation() {

@@ -8,10 +8,8 @@ use signet_registry::keys::SEALING_FILE;
 use signet_store::sqlite::{self, DATABASE_FILE};
 
 use super::{Failure, Output, config::refusal, note};
-use crate::{
-    config::{model::StoreEngine, read},
-    private_file,
-};
+use signet_config::{model::StoreEngine, read};
+use signet_crypto::private_file;
 
 /// What the copy does not have, for whoever restores it.
 const WITHOUT_TRAIL: &str =

@@ -9,8 +9,8 @@ use signet_zk::Ceremony as Transcript;
 
 use super::compact_keys::{DataDir, algorithm};
 use super::{Failure, Output, Progress};
-use crate::private_file;
-use crate::proof_parameters::{self, Origin, hex};
+use signet_crypto::private_file;
+use signet_parameters::{self, Origin, hex};
 
 /// `signet compact ceremony ...`
 #[derive(Debug, Subcommand)]
@@ -119,7 +119,7 @@ fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
         .ok_or_else(|| Failure::unusable("no algorithm has this statement"))?;
     if arguments.install {
         let data_dir = &arguments.data.data_dir;
-        proof_parameters::install(data_dir, algorithm, &parameters, Origin::Ceremony, true)?;
+        signet_parameters::install(data_dir, algorithm, &parameters, Origin::Ceremony, true)?;
     }
     let hashes = ceremony.hashes();
     let list = |hashes: &[[u8; 32]]| hashes.iter().map(|hash| hex(hash)).collect::<Vec<_>>();

@@ -14,8 +14,8 @@ use signet_encoding::{base64url, json as strict};
 use super::compact_keys::{DataDir, algorithm, read_key, signing_key, write_new};
 use super::parameters::{self, Trust};
 use super::{Failure, Output, ceremony, certificate, compact_claims, output};
-use crate::config::duration::Duration;
-use crate::{input, proof_parameters};
+use signet_config::duration::Duration;
+use signet_terminal::input;
 
 /// `signet compact ...`
 #[derive(Debug, Subcommand)]
@@ -192,7 +192,7 @@ pub fn run(command: Compact, output: &Output) -> Result<(), Failure> {
 fn keygen(arguments: &Keygen, output: &Output) -> Result<(), Failure> {
     let unusable = |e: signet_compact::KeyError| Failure::unusable(e.to_string());
     let key = if arguments.alg.is_zero_knowledge() {
-        let prover = proof_parameters::prover(&arguments.data.data_dir, arguments.alg)?;
+        let prover = signet_parameters::prover(&arguments.data.data_dir, arguments.alg)?;
         SigningKey::generate_for_proofs(arguments.alg).and_then(|key| key.with_prover(prover))
     } else {
         SigningKey::generate(arguments.alg)

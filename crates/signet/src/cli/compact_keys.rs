@@ -10,7 +10,6 @@ use signet_crypto::Secret;
 use signet_encoding::base64url;
 
 use super::Failure;
-use crate::proof_parameters;
 
 /// Where proving parameters are.
 #[derive(Debug, Args)]
@@ -73,6 +72,6 @@ pub(super) fn signing_key(path: &Path, data_dir: &Path) -> Result<SigningKey, Fa
     if !key.algorithm().is_zero_knowledge() {
         return Ok(key);
     }
-    let prover = proof_parameters::prover(data_dir, key.algorithm())?;
+    let prover = signet_parameters::prover(data_dir, key.algorithm())?;
     key.with_prover(prover).map_err(unusable)
 }

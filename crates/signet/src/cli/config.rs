@@ -6,10 +6,8 @@ use clap::Subcommand;
 use serde_json::json;
 
 use super::{Failure, Output, note, output::pretty};
-use crate::{
-    config::{check, model::Config, read},
-    serve::parts,
-};
+use crate::serve::parts;
+use signet_config::{check, model::Config, read};
 
 /// `signet config ...`
 #[derive(Debug, Subcommand)]

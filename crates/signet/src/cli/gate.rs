@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{Failure, Output, serve::address};
-use crate::gate::{self, Source};
+use signet_gate_process::Source;
 
 /// `signet gate ...`
 #[derive(Debug, Args)]
@@ -44,5 +44,5 @@ pub fn run(arguments: Gate, _output: &Output) -> Result<(), Failure> {
             ));
         }
     };
-    gate::run(&source, listen).map_err(Failure::unusable)
+    signet_gate_process::run(&source, listen).map_err(Failure::unusable)
 }

@@ -23,9 +23,9 @@ use std::{process::ExitCode, sync::LazyLock};
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::output;
-pub use crate::output::{Failure, Output, note};
-pub use crate::progress::Progress;
+use signet_terminal::output;
+pub use signet_terminal::output::{Failure, Output, note};
+pub use signet_terminal::progress::Progress;
 
 /// The version, and the commit where the build knows it (`make build` says).
 static VERSION: LazyLock<String> = LazyLock::new(|| {

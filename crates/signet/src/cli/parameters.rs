@@ -14,7 +14,7 @@ use signet_compact::{KeyError, SigningKey, VerifyingKey};
 
 use super::compact_keys::read_key;
 use super::{Failure, output};
-use crate::proof_parameters::{self, Origin};
+use signet_parameters::{self, Origin};
 
 /// What a verifier believes.
 #[derive(Debug, Args)]
@@ -34,7 +34,7 @@ pub struct Trust {
 struct Pin([u8; 32]);
 
 fn sha256(text: &str) -> Result<Pin, String> {
-    proof_parameters::hash(text)
+    signet_parameters::hash(text)
         .map(Pin)
         .ok_or_else(|| "64 hexadecimal digits".into())
 }
@@ -64,7 +64,7 @@ impl Used {
         answer.insert("parameters".into(), self.name().into());
         answer.insert(
             "verifying_key_sha256".into(),
-            proof_parameters::hex(&self.sha256).into(),
+            signet_parameters::hex(&self.sha256).into(),
         );
     }
 
@@ -80,7 +80,7 @@ impl Used {
         };
         output::note(&format!(
             "the proving parameters are {about} (verifying key {})",
-            proof_parameters::hex(&self.sha256)
+            signet_parameters::hex(&self.sha256)
         ));
     }
 }
@@ -110,7 +110,7 @@ impl Trust {
                 let key = key.verifying_key().map_err(|e| failed(e.to_string()))?;
                 return Ok((key, None));
             }
-            let installed = proof_parameters::verifying_key(data_dir, key.algorithm())?
+            let installed = signet_parameters::verifying_key(data_dir, key.algorithm())?
                 .ok_or_else(|| failed("no proving parameters are installed".into()))?;
             let used = self.judge(installed.hash(), path, data_dir)?;
             let key = VerifyingKey::of_proofs(key.algorithm(), key.key_hash(), &installed)
@@ -123,7 +123,7 @@ impl Trust {
         };
         let used = self.judge(hash, path, data_dir)?;
         let key = VerifyingKey::from_bytes_pinned(bytes.expose(), &[used.sha256], |hash| {
-            proof_parameters::verifying_key_of(data_dir, hash)
+            signet_parameters::verifying_key_of(data_dir, hash)
         })
         .map_err(unreadable)?;
         Ok((key, Some(used)))
@@ -131,7 +131,7 @@ impl Trust {
 
     fn judge(&self, sha256: [u8; 32], path: &Path, data_dir: &Path) -> Result<Used, Failure> {
         let used = Used {
-            origin: proof_parameters::origin_of(data_dir, &sha256)?,
+            origin: signet_parameters::origin_of(data_dir, &sha256)?,
             pinned: self.pins.contains(&Pin(sha256)),
             sha256,
         };
@@ -142,7 +142,7 @@ impl Trust {
         if believed || self.development {
             return Ok(used);
         }
-        let hash = proof_parameters::hex(&sha256);
+        let hash = signet_parameters::hex(&sha256);
         let why = format!(
             "{}: nobody here knows who made its proving parameters (verifying key {hash}); name the hash with --verifying-key-sha256 if you have checked the ceremony, or say --development",
             path.display()
@@ -160,7 +160,7 @@ pub fn own(data_dir: &Path, key: &SigningKey) -> Result<Option<Used>, Failure> {
     if !key.algorithm().is_zero_knowledge() {
         return Ok(None);
     }
-    let (sha256, origin) = proof_parameters::installed_key(data_dir, key.algorithm())?
+    let (sha256, origin) = signet_parameters::installed_key(data_dir, key.algorithm())?
         .ok_or_else(|| Failure::unusable("no proving parameters are installed"))?;
     Ok(Some(Used {
         origin: Some(origin),

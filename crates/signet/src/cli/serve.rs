@@ -7,12 +7,11 @@ use signet_cluster::join::Token;
 use signet_crypto::Secret;
 
 use super::{Failure, Output, config::refusal};
-use crate::{
-    config::{model::ListenAddress, read},
-    dev,
-    engine::StoreUrl,
-    input, serve,
-};
+use crate::dev;
+use crate::serve;
+use signet_config::{model::ListenAddress, read};
+use signet_store::StoreUrl;
+use signet_terminal::input;
 
 /// `signet serve ...`
 #[derive(Debug, Args)]
@@ -80,7 +79,7 @@ pub fn run(arguments: Serve, _output: &Output) -> Result<(), Failure> {
                 config.data_dir = directory;
             }
             if let (Some(store), Some(url)) = (&store, &arguments.store) {
-                store.put_into(url, &mut config.store);
+                config.store.name(store, url);
             }
             if let Some(issuer) = arguments.issuer {
                 config.issuer = issuer;

@@ -4,10 +4,8 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::{Failure, Output, block_on};
-use crate::{
-    admin_client::Target,
-    http_client::{Answer, HttpClient},
-};
+use signet_admin_client::Target;
+use signet_admin_client::http_client::{Answer, HttpClient};
 
 /// `signet status ...`
 #[derive(Debug, Args)]

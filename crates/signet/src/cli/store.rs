@@ -18,13 +18,11 @@ use signet_store::{
 };
 
 use super::{Failure, Output, Progress, block_on, config::refusal};
-use crate::{
-    admin_client::{Session, Target},
-    config::read,
-    engine,
-    engine::StoreUrl,
-    serve::SystemClock,
-};
+use signet_admin_client::{Session, Target};
+use signet_config::engine;
+use signet_config::read;
+use signet_process::SystemClock;
+use signet_store::StoreUrl;
 
 /// `signet store ...`
 #[derive(Debug, Subcommand)]
@@ -336,7 +334,7 @@ fn copy(from: &StoreUrl, to: &StoreUrl, output: &Output) -> Result<(), Failure> 
     let destination = with_directory(to)?;
     let source = open_existing(from)?.as_store();
     let now = SystemClock.now_ms() / 1000;
-    let left = block_on(crate::serve::left_or_arriving(&*source, now))?;
+    let left = block_on(signet_node::left_or_arriving(&*source, now))?;
     if let Some(why) = left.map_err(|e| Failure::unusable(e.to_string()))? {
         return Err(Failure::no("moved_away", why));
     }

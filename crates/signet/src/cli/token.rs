@@ -8,11 +8,9 @@ use signet_encoding::{base64url, json as strict};
 use signet_jose::{jwk::JwkSet, jws};
 
 use super::{Failure, Output, block_on, compact_claims, output};
-use crate::{
-    http_client::{Answer, HttpClient},
-    input,
-    verify::{self, Expectation, Kind, MAX_TOKEN},
-};
+use crate::verify::{self, Expectation, Kind, MAX_TOKEN};
+use signet_admin_client::http_client::{Answer, HttpClient};
+use signet_terminal::input;
 
 /// `signet token ...`
 #[derive(Debug, Subcommand)]

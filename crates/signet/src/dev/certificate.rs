@@ -5,7 +5,7 @@ use std::path::Path;
 use rustls::pki_types::{CertificateDer, pem::PemObject};
 use signet_crypto::certificate::{ClientCertificate, DevelopmentCa};
 
-use crate::private_file;
+use signet_crypto::private_file;
 
 pub const CA_CERT: &str = "ca.pem";
 pub const CA_KEY: &str = "ca.key";

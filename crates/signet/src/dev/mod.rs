@@ -7,108 +7,39 @@
 mod account;
 mod certificate;
 mod clients;
+mod for_nodes;
 
 use std::{
-    io,
     net::{IpAddr, SocketAddr},
     path::{Path, PathBuf},
 };
 
-use serde::{Deserialize, Serialize};
 use signet_encoding::base64url;
 
 use signet_oauth::client::GrantType;
 
-use crate::{
-    config::{
-        Config,
-        model::{self, ListenAddress, ListenProtocol, Listener, SignUp},
-    },
-    engine::StoreUrl,
-    private_file,
+use signet_config::{
+    Config,
+    model::{self, ListenAddress, ListenProtocol, Listener, SignUp},
+};
+use signet_crypto::private_file;
+use signet_store::StoreUrl;
+
+use signet_admin_client::dev_file::read;
+pub use signet_admin_client::dev_file::{
+    Account, Clients, Credentials, DEFAULT_DIR, DevFile, DevNode, FILE, read_file,
 };
 
 pub use account::seed_users;
 pub use clients::{RESOURCE, seed_clients};
+pub use for_nodes::FOR_NODES;
 
 pub use certificate::{CA_CERT, CA_KEY};
 
-/// What a development server says of itself, in its data directory.
-pub const FILE: &str = "dev.json";
 /// Where the server listens unless told otherwise.
 pub const DEFAULT_LISTEN: &str = "127.0.0.1:8443";
 /// What helps where the directory cannot be made or written.
 pub const OTHER_DIRECTORY: &str = " (--data-dir DIR names another directory)";
-/// The data directory unless told otherwise.
-pub const DEFAULT_DIR: &str = ".signet";
-
-/// `dev.json`: where the server is and how to log in to it. Scripts rely on it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DevFile {
-    pub issuer: String,
-    pub ca_cert: PathBuf,
-    pub admin: Account,
-    pub user: Account,
-    pub clients: Clients,
-    pub mail_dir: PathBuf,
-    /// What the administrative commands of this machine use. Directories of earlier versions have
-    /// none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub admin_client: Option<Credentials>,
-    /// The node that this directory is of, where it joined another.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub node: Option<DevNode>,
-}
-
-/// A node of several.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DevNode {
-    /// Its name.
-    pub name: String,
-    /// Where it answers everything that the issuer answers.
-    pub url: String,
-}
-
-impl DevFile {
-    /// Where the server of this directory answers: its own address, where it is a node of several.
-    pub fn url(&self) -> &str {
-        self.node.as_ref().map_or(&self.issuer, |node| &node.url)
-    }
-
-    fn write(&self, path: &Path) -> Result<(), String> {
-        let mut text = serde_json::to_vec_pretty(self).map_err(|e| e.to_string())?;
-        text.push(b'\n');
-        private_file::write(path, &text).map_err(|e| format!("{}: {e}", path.display()))
-    }
-}
-
-/// A person's credentials.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Account {
-    pub username: String,
-    pub password: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub email: Option<String>,
-}
-
-/// The three clients.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Clients {
-    pub service: Credentials,
-    pub web: Credentials,
-    pub native: Credentials,
-}
-
-/// A client's credentials.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Credentials {
-    pub client_id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub client_secret: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub redirect_uris: Vec<String>,
-}
-
 /// What the command line of `serve --dev` said.
 #[derive(Clone, Debug)]
 pub struct DevOptions {
@@ -286,28 +217,6 @@ fn shown(path: &Path) -> String {
     }
 }
 
-/// Reads the `dev.json` of a data directory: for the commands that administer its server.
-pub fn read_file(directory: &Path) -> Result<DevFile, String> {
-    let path = directory.join(FILE);
-    read(&path)?.ok_or_else(|| {
-        format!(
-            "{} is not there: is {} the data directory of a development server?",
-            path.display(),
-            directory.display()
-        )
-    })
-}
-
-fn read(path: &Path) -> Result<Option<DevFile>, String> {
-    match std::fs::read(path) {
-        Ok(text) => serde_json::from_slice(&text)
-            .map(Some)
-            .map_err(|e| format!("{}: {e}", path.display())),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(e) => Err(format!("{}: {e}", path.display())),
-    }
-}
-
 /// Writes aside the `dev.json` of a node that joins: the other node's, with this one's own place.
 /// Mail goes where the other's goes, so that whoever waits for it need not know which node sends
 /// it. The file appears when the node has answered.
@@ -387,7 +296,7 @@ fn configuration(
         public_url,
     };
     Config {
-        brand: crate::config::brand::Brand::default(),
+        brand: signet_config::brand::Brand::default(),
         issuer: file.issuer.clone(),
         data_dir: directory.into(),
         listeners: vec![
@@ -544,7 +453,7 @@ mod tests {
         assert_eq!(third.file, again.file);
         assert_eq!(std::fs::read(wish.directory.join(FILE)).unwrap(), text);
         assert_eq!(std::fs::read(wish.directory.join("ca.pem")).unwrap(), ca);
-        let faults = crate::config::check::check(&config, Path::new("."), true);
+        let faults = signet_config::check::check(&config, Path::new("."), true);
         assert_eq!(faults, [], "the development configuration is a good one");
     }
 

@@ -7,10 +7,8 @@ use std::path::{Path, PathBuf};
 
 use signet_crypto::hash::sha256;
 
-use crate::{
-    config::{Config, brand::Brand, secret::SecretRef},
-    engine,
-};
+use signet_config::engine;
+use signet_config::{Config, brand::Brand, secret::SecretRef};
 
 /// By setting and path: SHA-256 of what the file held; none: it could not be read.
 #[derive(Debug, PartialEq, Eq)]

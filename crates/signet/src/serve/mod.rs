@@ -5,41 +5,33 @@
 //! development mode the port is part of the issuer), then the data directory with its lock, the
 //! application, the threads that answer, and last whoever waits for readiness.
 
-mod cluster;
 mod fixed_files;
+mod node_options;
 pub mod parts;
 mod reload;
-pub mod sockets;
 mod waiting;
 
-use std::{
-    io::Write,
-    net::SocketAddr,
-    path::PathBuf,
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::{io::Write, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
-pub use cluster::left_or_arriving;
-use cluster::{Cluster, ClusterOptions, OpenedStore};
 use fixed_files::FixedFiles;
 use parts::NotOpen;
 use signet_audit::Audit;
 use signet_cluster::join::Token;
 use signet_crypto::Clock;
 use signet_http::listener::{self, Running};
+use signet_node::{Cluster, ClusterOptions, OpenedStore, join_first};
 use signet_realm::tasks;
 use signet_request::http::Router;
 use signet_request::http::service::Service;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::{
-    config::{apply, read::Loaded},
-    dev::{self, Dev},
-    http_client::HttpClient,
-    log, memory,
-    systemd::{self, Notice},
-};
+use crate::dev::{self, Dev};
+use signet_admin_client::http_client::HttpClient;
+use signet_config::{apply, read::Loaded};
+use signet_process::log;
+use signet_process::memory;
+use signet_process::systemd::{self, Notice};
+use signet_process::{SystemClock, sockets};
 
 /// A start that takes longer answers while it waits.
 const SILENT_START: Duration = Duration::from_millis(500);
@@ -67,16 +59,6 @@ pub enum Source {
         /// `--join`
         join: Option<Token>,
     },
-}
-
-/// The system's clock: the one place where the server asks for the time.
-pub struct SystemClock;
-
-impl Clock for SystemClock {
-    fn now_ms(&self) -> u64 {
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        since.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
-    }
 }
 
 /// Serves until SIGTERM or SIGINT, and then until what is under way has been answered.
@@ -139,8 +121,8 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
             let Some(store) = opened(open, &mut terminate, &mut interrupt).await? else {
                 return Ok(None);
             };
-            let options = cluster::of_config(&loaded.config)?;
-            cluster::join_first(join, &options, &store, &*clock).await?;
+            let options = node_options::of_config(&loaded.config)?;
+            join_first(join, &options, &store, &*clock).await?;
             let config = (loaded.config, options);
             (config, loaded.base, Some(file), None, bound, store)
         }
@@ -150,8 +132,8 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
             let Some(store) = opened(open, &mut terminate, &mut interrupt).await? else {
                 return Ok(None);
             };
-            let options = cluster::of_dev(&wish, bound.public())?;
-            cluster::join_first(join, &options, &store, &*clock).await?;
+            let options = node_options::of_dev(&wish, bound.public())?;
+            join_first(join, &options, &store, &*clock).await?;
             let bound = sockets::bind_dev_mtls(bound, &wish.directory)?;
             let (config, dev) = dev::prepare(&wish, bound.public(), bound.mtls(), now)?;
             let options = ClusterOptions {

@@ -10,6 +10,7 @@ use signet_crypto::{
 };
 use signet_directory::{Local, NewUser, Profile, UserError, passwords::PasswordOptions};
 use signet_mail::{Mailer, SmtpOptions, SmtpSecurity};
+use signet_node::{Cluster, OpenedStore, left_or_arriving};
 use signet_oauth::{command_line, registry::Registry};
 use signet_realm::outbound::OutboundOptions;
 use signet_realm::state::{Host, HostParts, Partition, Parts, Realm, RealmId, Replica};
@@ -26,16 +27,12 @@ use signet_store::{
     sqlite::DATABASE_FILE,
 };
 
-use super::{
-    cluster::{Cluster, OpenedStore, left_or_arriving},
-    sockets,
-};
-use crate::{
-    config::{Config, apply, check, fault::Faults, model, providers},
-    dev::{self, Dev},
-    engine::{self, StoreUrl},
-    private_file,
-};
+use crate::dev::{self, Dev};
+use signet_config::engine;
+use signet_config::{Config, apply, check, fault::Faults, model, providers};
+use signet_crypto::private_file;
+use signet_process::sockets;
+use signet_store::StoreUrl;
 
 /// How often the signing keys are looked after.
 const KEYS_EVERY: Duration = Duration::from_secs(60);
@@ -103,7 +100,7 @@ pub fn open_dev_store(wish: &dev::DevOptions) -> Result<OpenedStore, NotOpen> {
     let directory = &wish.directory;
     let has = |name: &str| directory.join(name).exists();
     // A node of a replicated store whose file is gone says so itself.
-    let elsewhere = has("dev.json") && !has(DATABASE_FILE) && !super::cluster::is_noted(directory);
+    let elsewhere = has("dev.json") && !has(DATABASE_FILE) && !signet_node::is_noted(directory);
     if wish.store.is_none() && elsewhere {
         return Err(format!(
             "the rows of {} are in a database: name it by --store postgres://...",
@@ -452,7 +449,7 @@ pub fn rehearse(config: &Config, base: &Path) -> Result<(), String> {
     apply::policy(config, base)?;
     people(config, base)?;
     outbound(config, base, None)?;
-    super::cluster::of_config(config)?;
+    super::node_options::of_config(config)?;
     engine::of_config(config, base)?;
     Ok(())
 }

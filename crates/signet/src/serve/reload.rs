@@ -13,11 +13,10 @@ use signet_oauth::registry::Registry;
 use signet_realm::state::Realm;
 use signet_registry::delta::{Configuration, Delta};
 
-use super::{fixed_files::FixedFiles, sockets};
-use crate::{
-    config::{Config, apply, fault::Faults, providers, read},
-    log::LogLevel,
-};
+use super::fixed_files::FixedFiles;
+use signet_config::{Config, apply, fault::Faults, providers, read};
+use signet_process::log::LogLevel;
+use signet_process::sockets;
 
 /// What the running server was made from.
 pub struct Reloader {

@@ -12,12 +12,12 @@ use signet_http::{
     response,
 };
 
-use super::{
+use signet_config::{Config, apply};
+use signet_node::Cluster;
+use signet_process::{
     SystemClock,
-    cluster::Cluster,
     sockets::{self, Bound},
 };
-use crate::config::{Config, apply};
 
 struct Waiting {
     cluster: Arc<Cluster>,

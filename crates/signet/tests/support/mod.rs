@@ -3,11 +3,10 @@
 #![allow(dead_code)] // Each test file uses a part.
 
 pub mod gate;
-#[path = "../../src/http_client.rs"]
-pub mod http_client;
 pub mod node;
 pub mod page;
 
+pub use signet_admin_client::http_client;
 use std::{
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},

@@ -2,7 +2,9 @@
 
 use signet_admin::USERS;
 
-use crate::{admin_client::Session, cli::Failure, http_client::percent_encode};
+use signet_admin_client::Session;
+use signet_admin_client::http_client::percent_encode;
+use signet_terminal::Failure;
 
 /// A user's id, from the name or address that people know, or the id itself.
 pub async fn find(session: &Session, name: &str) -> Result<String, Failure> {

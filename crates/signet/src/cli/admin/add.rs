@@ -12,12 +12,12 @@ use signet_crypto::{Secret, password};
 use signet_directory::{Local, NewUser, PasswordOf, PasswordPolicy, Profile, UserError};
 use signet_store::{Engine, EngineError, OpenError, Store};
 
-use crate::{
-    admin_client::{Session, Target},
-    cli::{Failure, Output, block_on, config::refusal, output},
-    config::{apply, read},
-    engine, input, private_file,
-};
+use crate::cli::{Failure, Output, block_on, config::refusal, output};
+use signet_admin_client::{Session, Target};
+use signet_config::engine;
+use signet_config::{apply, read};
+use signet_crypto::private_file;
+use signet_terminal::input;
 
 /// What the admin API says of a name and of an address that somebody has.
 const USERNAME_TAKEN: &str = "username_taken";

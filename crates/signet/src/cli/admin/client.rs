@@ -11,11 +11,9 @@ use super::{
     fields::Field,
     noun::{Leave, Paging, change_if, item, list, record, remove, revoke, secret_once, send, show},
 };
-use crate::{
-    admin_client::{Session, Target},
-    cli::{Failure, Output, block_on, note},
-    config::duration::Duration,
-};
+use crate::cli::{Failure, Output, block_on, note};
+use signet_admin_client::{Session, Target};
+use signet_config::duration::Duration;
 
 /// `signet client ...`
 #[derive(Debug, Subcommand)]

@@ -5,11 +5,9 @@ use http::Method;
 use serde_json::Value;
 
 use super::{account, noun};
-use crate::{
-    admin_client::{Session, Target},
-    cli::{Failure, Output, block_on, output},
-    http_client::percent_encode,
-};
+use crate::cli::{Failure, Output, block_on, output};
+use signet_admin_client::http_client::percent_encode;
+use signet_admin_client::{Session, Target};
 
 const COLUMNS: [&str; 6] = [
     "kind",

@@ -3,10 +3,8 @@
 use http::Method;
 
 use super::{account, noun};
-use crate::{
-    admin_client::{Session, Target},
-    cli::{Failure, Output, block_on},
-};
+use crate::cli::{Failure, Output, block_on};
+use signet_admin_client::{Session, Target};
 
 /// Has a user erased after the time of grace.
 pub fn later(name: &str, query: &str, target: &Target, output: &Output) -> Result<(), Failure> {

@@ -3,7 +3,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::{config::duration::Duration, output::Failure};
+use signet_config::duration::Duration;
+use signet_terminal::output::Failure;
 
 /// What an argument does to a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

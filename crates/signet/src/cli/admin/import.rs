@@ -14,11 +14,9 @@ use http::Method;
 use serde_json::{Map, Value, json};
 use signet_admin::MAX_IMPORTED;
 
-use crate::{
-    admin_client::{Session, Target},
-    cli::{Failure, Output, block_on, output},
-    progress::Progress,
-};
+use crate::cli::{Failure, Output, block_on, output};
+use signet_admin_client::{Session, Target};
+use signet_terminal::progress::Progress;
 
 /// Where the server takes them.
 const PATH: &str = "/user-import";

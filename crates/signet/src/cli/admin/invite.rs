@@ -7,11 +7,9 @@ use serde_json::{Map, Value, json};
 use signet_admin::USERS;
 
 use super::account;
-use crate::{
-    admin_client::{Session, Target},
-    cli::{Failure, Output, block_on},
-    http_client::percent_encode,
-};
+use crate::cli::{Failure, Output, block_on};
+use signet_admin_client::http_client::percent_encode;
+use signet_admin_client::{Session, Target};
 
 /// `signet user invite ...`
 #[derive(Debug, Args)]

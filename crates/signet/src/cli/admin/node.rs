@@ -10,11 +10,9 @@ use signet_consensus::ConsensusError;
 use signet_store::{sqlite, sqlite::DATABASE_FILE};
 
 use super::noun::{self, Leave, Paging};
-use crate::{
-    admin_client::{Session, Target},
-    cli::{Failure, Output, block_on},
-    config::duration::Duration,
-};
+use crate::cli::{Failure, Output, block_on};
+use signet_admin_client::{Session, Target};
+use signet_config::duration::Duration;
 
 /// `signet node ...`
 #[derive(Debug, Subcommand)]

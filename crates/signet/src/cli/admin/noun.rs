@@ -7,12 +7,10 @@ use serde_json::{Map, Value};
 use signet_admin::{CLIENTS, KEYS, Noun, RESOURCES, SCOPES};
 
 use super::fields::{self, Field};
-use crate::{
-    admin_client::{CONFLICT, Session, Target},
-    cli::{Failure, Output, block_on, output},
-    http_client::percent_encode,
-    input,
-};
+use crate::cli::{Failure, Output, block_on, output};
+use signet_admin_client::http_client::percent_encode;
+use signet_admin_client::{CONFLICT, Session, Target};
+use signet_terminal::input;
 
 /// Leave for what cannot be undone.
 #[derive(Clone, Copy, Debug, Args)]

@@ -10,11 +10,9 @@ use super::{
     account,
     noun::{self, Paging},
 };
-use crate::{
-    admin_client::{Session, Target},
-    cli::{Failure, Output, block_on},
-    http_client::percent_encode,
-};
+use crate::cli::{Failure, Output, block_on};
+use signet_admin_client::http_client::percent_encode;
+use signet_admin_client::{Session, Target};
 
 /// `signet session ...`
 #[derive(Debug, Subcommand)]

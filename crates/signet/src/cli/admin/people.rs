@@ -10,10 +10,8 @@ use super::{
     fields::Field,
     noun::{self, Leave, Paging, item, list, record, remove, send, set, show},
 };
-use crate::{
-    admin_client::{Session, Target},
-    cli::{Failure, Output, block_on},
-};
+use crate::cli::{Failure, Output, block_on};
+use signet_admin_client::{Session, Target};
 
 /// Who is put in, or taken out.
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -11,10 +11,8 @@ use super::{
     fields::{self, Field},
     noun::{Leave, Paging, item, list, members, record, remove, send, set, show},
 };
-use crate::{
-    admin_client::Target,
-    cli::{Failure, Output},
-};
+use crate::cli::{Failure, Output};
+use signet_admin_client::Target;
 
 /// `signet provider ...`
 #[derive(Debug, Subcommand)]

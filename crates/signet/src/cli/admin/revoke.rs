@@ -5,12 +5,10 @@ use http::Method;
 use serde_json::{Map, Value};
 
 use super::{account, noun::Leave};
-use crate::{
-    admin_client::{Session, Target},
-    cli::{Failure, Output, block_on},
-    moment::Moment,
-    output,
-};
+use crate::cli::{Failure, Output, block_on};
+use crate::moment::Moment;
+use signet_admin_client::{Session, Target};
+use signet_terminal::output;
 
 /// `signet revoke ...`
 #[derive(Debug, Args)]

@@ -11,11 +11,9 @@ use super::{
     fields::Field,
     noun::{self, Leave, Paging, item, remove, send, set, show},
 };
-use crate::{
-    admin_client::{Session, Target},
-    cli::{Failure, Output, block_on, output},
-    http_client::percent_encode,
-};
+use crate::cli::{Failure, Output, block_on, output};
+use signet_admin_client::http_client::percent_encode;
+use signet_admin_client::{Session, Target};
 
 /// What a rule does.
 #[derive(Clone, Copy, Debug, ValueEnum)]

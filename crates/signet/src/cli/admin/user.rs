@@ -17,12 +17,10 @@ use super::{
     invite::{self, Invite},
     noun::{self, Leave, Paging},
 };
-use crate::{
-    admin_client::{Session, Target},
-    cli::{Failure, Output, block_on},
-    http_client::percent_encode,
-    input,
-};
+use crate::cli::{Failure, Output, block_on};
+use signet_admin_client::http_client::percent_encode;
+use signet_admin_client::{Session, Target};
+use signet_terminal::input;
 
 /// `signet user ...`
 #[derive(Debug, Subcommand)]

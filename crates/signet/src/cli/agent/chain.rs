@@ -24,7 +24,7 @@ use super::anchors::Anchoring;
 use super::files::{self, refused};
 use super::grant::{amount, capability};
 use super::{Failure, Output, now};
-use crate::cli::output;
+use signet_terminal::output;
 
 /// Seconds of clock skew, and the age of a proof.
 const LEEWAY: u64 = 10;

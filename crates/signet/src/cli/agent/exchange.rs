@@ -22,7 +22,7 @@ use super::grant::capability;
 use super::session_key::SessionKey;
 use super::{Identity, now};
 use crate::cli::{Failure, Output, block_on};
-use crate::http_client::{Answer, HttpClient, form, percent_encode};
+use signet_admin_client::http_client::{Answer, HttpClient, form, percent_encode};
 
 /// The grant type of RFC 8693.
 const EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";

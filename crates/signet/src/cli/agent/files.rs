@@ -25,8 +25,8 @@ use signet_agent::{Refusal, SigningKeys};
 
 use super::super::{Failure, Output};
 use super::now;
-use crate::cli::output;
-use crate::input;
+use signet_terminal::input;
+use signet_terminal::output;
 
 /// Seconds by which another machine's clock may be ahead where it dated a rotation.
 const LEEWAY: u64 = 60;

@@ -17,7 +17,7 @@ use signet_oauth::issued::agent_grants::NONCE_RANDOM_BYTES;
 
 use super::files::{self, refused};
 use super::{Failure, Identity, Out, Output, now};
-use crate::config::duration::Duration;
+use signet_config::duration::Duration;
 
 /// `signet agent grant`
 #[derive(Debug, Args)]

@@ -15,8 +15,8 @@ use signet_crypto::password::Cost;
 
 use super::files::{self, refused};
 use super::{Failure, Output, now};
-use crate::cli::output;
-use crate::input;
+use signet_terminal::input;
+use signet_terminal::output;
 
 /// 64 MiB and 3 passes: RFC 9106's second recommendation, on one lane.
 const COST: Cost = Cost {
@@ -328,7 +328,7 @@ pub fn rotate(arguments: &Rotate, output: &Output) -> Result<(), Failure> {
         path,
         true,
     )?;
-    crate::private_file::rename(&following_path, &next_path)
+    signet_crypto::private_file::rename(&following_path, &next_path)
         .map_err(|e| Failure::unusable(format!("cannot write {}: {e}", next_path.display())))?;
     if named != next_path {
         output::note(&format!(

@@ -14,7 +14,7 @@ use super::anchors::Anchoring;
 use super::files::{self, refused};
 use super::grant::capability;
 use super::{Failure, Identity, Out, Output, now};
-use crate::input;
+use signet_terminal::input;
 
 /// `signet agent lineage ...`
 #[derive(Debug, Subcommand)]

@@ -20,7 +20,7 @@ use signet_agent::{Hash, Refusal, base64url};
 
 use super::files::{self, refused};
 use super::{Failure, Identity, Output, now};
-use crate::cli::output;
+use signet_terminal::output;
 
 /// `signet agent log ...`
 #[derive(Debug, Subcommand)]

@@ -14,7 +14,7 @@ use signet_agent::receipt::{KnownEnd, Outcome, Receipt, check_chain, check_links
 use super::anchors::Anchoring;
 use super::files::{self, refused};
 use super::{Failure, Identity, Out, Output, now_ms};
-use crate::cli::output;
+use signet_terminal::output;
 
 /// `signet agent receipt ...`
 #[derive(Debug, Subcommand)]

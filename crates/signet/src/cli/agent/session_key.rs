@@ -16,7 +16,8 @@ use signet_jose::{
 
 use super::now;
 use crate::cli::{Failure, Output};
-use crate::{input, private_file};
+use signet_crypto::private_file;
+use signet_terminal::input;
 
 /// `signet agent dpop`
 #[derive(Debug, Args)]

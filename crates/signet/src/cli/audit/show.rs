@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use signet_audit::{Action, event::SHOWN, read};
 
 use super::source::{self, Source, Where};
-use crate::admin_client::{Session, Target};
 use crate::cli::admin::user_id;
 use crate::cli::{Failure, Output, block_on, output};
-use crate::config::fault::nearest;
-use crate::http_client::percent_encode;
 use crate::moment::When;
-use crate::private_file;
+use signet_admin_client::http_client::percent_encode;
+use signet_admin_client::{Session, Target};
+use signet_config::fault::nearest;
+use signet_crypto::private_file;
 
 /// How often --follow looks.
 const LOOK_EVERY: Duration = Duration::from_millis(500);

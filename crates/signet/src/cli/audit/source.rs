@@ -10,9 +10,9 @@ use signet_audit::read::{self, Local};
 use signet_audit::segment::{self, Segment};
 use signet_encoding::base64url;
 
-use crate::admin_client::{Session, Target};
-use crate::cli::Failure;
 use crate::dev;
+use signet_admin_client::{Session, Target};
+use signet_terminal::Failure;
 
 /// A trail.
 pub enum Source<'a> {

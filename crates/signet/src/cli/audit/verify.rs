@@ -14,8 +14,8 @@ use signet_audit::verify::{Broken, Left, Signatures, Verified, Verifier};
 
 use super::super::agent::files;
 use super::source::{self, Source, Where};
-use crate::admin_client::{Session, Target};
 use crate::cli::{Failure, Output, block_on, output};
+use signet_admin_client::{Session, Target};
 
 /// A batch that is being written is whole a moment later.
 const TRIES: usize = 5;
@@ -49,11 +49,9 @@ enum Wrong {
     Failed(Failure),
 }
 
-impl From<Broken> for Failure {
-    fn from(broken: Broken) -> Failure {
-        Failure::no(broken.reason.name(), broken.to_string())
-            .with(json!({ "verified": false, "line": broken.line }))
-    }
+fn no(broken: &Broken) -> Failure {
+    Failure::no(broken.reason.name(), broken.to_string())
+        .with(json!({ "verified": false, "line": broken.line }))
 }
 
 /// Reads one segment to its end.
@@ -101,8 +99,9 @@ async fn once(
         Ok(()) => Ok(()),
         Err(Wrong::Failed(failure)) => Err(failure),
         Err(Wrong::Broken(found)) => {
-            broken = Some(found.clone());
-            Err(found.into())
+            let failure = no(&found);
+            broken = Some(found);
+            Err(failure)
         }
     });
     let read = read.await;
@@ -134,7 +133,7 @@ async fn verified(
 
 fn failure(wrong: Wrong) -> Failure {
     match wrong {
-        Wrong::Broken(broken) => broken.into(),
+        Wrong::Broken(broken) => no(&broken),
         Wrong::Failed(failure) => failure,
     }
 }

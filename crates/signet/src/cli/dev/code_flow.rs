@@ -10,11 +10,9 @@ use http::{Method, StatusCode};
 use signet_crypto::{Secret, hash::sha256, random};
 use signet_encoding::base64url;
 
-use crate::{
-    http_client::{Answer, HttpClient, form},
-    output::Failure,
-};
+use signet_admin_client::http_client::{Answer, HttpClient, form};
 use signet_http_client::text::query_parameter;
+use signet_terminal::output::Failure;
 
 /// Pages and redirects of one login: more than there are.
 const MAX_STEPS: usize = 12;

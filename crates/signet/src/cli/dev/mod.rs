@@ -11,12 +11,10 @@ use serde_json::Value;
 use signet_crypto::Secret;
 
 use super::{Failure, Output, block_on, output};
-use crate::{
-    dev::{self, Credentials, DevFile},
-    http_client::{HttpClient, form},
-    input,
-};
+use crate::dev::{self, Credentials, DevFile};
+use signet_admin_client::http_client::{HttpClient, form};
 use signet_http_client::text::basic;
+use signet_terminal::input;
 
 /// `signet dev ...`
 #[derive(Debug, Subcommand)]
@@ -218,7 +216,7 @@ async fn post_token(
         .send(Method::POST, &url, &headers, body)
         .await
         .map_err(|e| Failure::unusable(format!("{e} (is the development server running?)")))?;
-    crate::admin_client::read(&answer, &url)
+    signet_admin_client::read(&answer, &url)
 }
 
 #[cfg(test)]

@@ -4,11 +4,8 @@
 //! A model's host starts it with one identity file, and it serves that identity and no other:
 //! nothing that comes in names a key. The passphrase is asked for before the first message, and
 //! never over the protocol. What is signed is signed because a policy allows it or a person
-//! approved it there and then ([`approval`]); where neither can be had, it is refused.
+//! approved it there and then ([`signet_mcp::approval`]); where neither can be had, it is refused.
 
-mod approval;
-mod policy;
-mod question;
 mod server;
 mod tools;
 
@@ -18,8 +15,8 @@ use clap::Args;
 use rmcp::ServiceExt;
 
 use super::{Failure, Output, block_on};
-use policy::Policy;
 use server::Server;
+use signet_mcp::policy::Policy;
 
 /// `signet mcp`
 #[derive(Debug, Args)]
@@ -39,7 +36,8 @@ pub struct Mcp {
 /// Serves until the other side closes its end.
 pub fn run(arguments: Mcp, _output: &Output) -> Result<(), Failure> {
     let policy = match &arguments.policy {
-        Some(path) => Policy::read(path)?,
+        Some(path) => Policy::parse(super::agent::files::read(path)?)
+            .map_err(|e| Failure::unusable(format!("the policy {}: {e}", path.display())))?,
         None => Policy::default(),
     };
     let (document, keys) = super::agent::files::unlock(&arguments.identity)?;

@@ -19,13 +19,13 @@ use signet_agent::object::{Object, Signed};
 use signet_agent::receipt::{Decision, Outcome, Receipt};
 use signet_agent::{Hash, Refusal, SigningKeys, anchor::Anchors, base64url};
 
-use super::approval::{Approvals, refused};
-use super::policy::{Policy, Verdict, Wanted};
-use super::question;
 use super::tools::{self, CheckGrant, Ended, MakeGrant, Nothing, SignReceipt};
-use crate::cli::Failure;
 use crate::cli::agent::{chain, files, grant, now, now_ms};
-use crate::config::duration::Duration;
+use signet_config::duration::Duration;
+use signet_mcp::approval::{Approvals, refused};
+use signet_mcp::policy::{Policy, Verdict, Wanted};
+use signet_mcp::question;
+use signet_terminal::Failure;
 
 /// Most files of a directory of grants that are read.
 const MAX_GRANTS: usize = 1000;

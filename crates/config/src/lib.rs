@@ -1,0 +1,24 @@
+//! One TOML file: its model, how it is read, what is checked beyond its shape, and what the server
+//! makes of it.
+//!
+//! Every fault is named with its place, and all of them at once. What was checked is what is
+//! served: the check and the start call the same functions.
+#![forbid(unsafe_code)]
+
+pub mod apply;
+pub mod brand;
+pub mod check;
+pub mod clients;
+pub mod duration;
+pub mod engine;
+pub mod fault;
+pub mod model;
+mod passkeys;
+pub mod people;
+pub mod providers;
+pub mod read;
+mod rules;
+pub mod secret;
+pub mod sign_up;
+
+pub use model::Config;
