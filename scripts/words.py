@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 GLOSSARY = ROOT / "docs" / "glossary.md"
 HEADING = "## Phrases that `make lint` refuses"
 # Documents whose texts are written elsewhere: generated ones, the history, and the comments of constants.
-COPIES = {"CHANGELOG.md", "docs/client-members.md", "docs/faults-report.md", "docs/limits.md", "docs/performance.md"}
+COPIES = {"CHANGELOG.md", "docs/client-members.md", "docs/faults-report.md", "docs/limits.md", "docs/performance.md", "docs/settings.md"}
 
 
 def phrases():

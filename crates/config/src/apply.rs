@@ -141,62 +141,10 @@ pub fn settings(config: &Config, faults: &mut Faults) -> Settings {
             "must be longer than keys.publish_ahead: a key is published that long before it signs",
         );
     }
-    for sentence in s.validate() {
-        faults.add(place_of(&sentence), in_the_files_words(&sentence));
+    for fault in s.validate() {
+        faults.add(fault.path, fault.message);
     }
     s
-}
-
-/// A sentence of `Settings::validate` with the names that the file has.
-fn in_the_files_words(sentence: &str) -> String {
-    let words: Vec<&str> = sentence
-        .split(' ')
-        .map(|word| {
-            let known = PLACES.iter().find(|(setting, _)| *setting == word);
-            known.map_or(word, |(_, place)| *place)
-        })
-        .collect();
-    words.join(" ")
-}
-
-/// What the rules call a setting, and where the file has it.
-const PLACES: [(&str, &str); 28] = [
-    ("related_origins", "passkeys.related_origins"),
-    ("allowed_aaguids", "passkeys.allowed_aaguids"),
-    ("issuer", "issuer"),
-    ("the mTLS base", "listeners"),
-    ("code_lifetime", "lifetimes.code"),
-    ("access_token_lifetime", "lifetimes.access_token"),
-    ("id_token_lifetime", "lifetimes.id_token"),
-    ("refresh_token_lifetime", "lifetimes.refresh_token"),
-    ("refresh_idle_lifetime", "lifetimes.refresh_idle"),
-    ("par_lifetime", "lifetimes.pushed_request"),
-    ("device_code_lifetime", "lifetimes.device_code"),
-    ("device_poll_interval", "protocol.device_poll_interval"),
-    ("interaction_lifetime", "lifetimes.interaction"),
-    ("session_idle_lifetime", "lifetimes.session_idle"),
-    ("session_absolute_lifetime", "lifetimes.session"),
-    ("otp_lifetime", "lifetimes.one_time_code"),
-    ("invitation_lifetime", "lifetimes.invitation"),
-    ("deletion_grace", "lifetimes.deletion_grace"),
-    ("provider_groups_lifetime", "lifetimes.provider_groups"),
-    ("dpop_proof_max_age", "protocol.dpop_proof_max_age"),
-    ("clock_leeway", "protocol.clock_leeway"),
-    ("refresh_retry_window", "protocol.refresh_retry_window"),
-    ("access_token_alg", "keys.access_token"),
-    ("id_token_alg", "keys.id_token"),
-    ("compact_alg", "keys.compact"),
-    ("default_audience", "protocol.default_audience"),
-    ("required_acr", "protocol.required_acr"),
-    ("step_up", "step_up"),
-];
-
-/// Where the file says what a sentence of `Settings::validate` is about.
-fn place_of(sentence: &str) -> &'static str {
-    PLACES
-        .iter()
-        .find(|(start, _)| sentence.starts_with(start))
-        .map_or("", |(_, place)| place)
 }
 
 /// Puts the configuration's clients, resources and scopes over those of the store.

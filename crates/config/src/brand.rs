@@ -6,7 +6,7 @@ use std::{
 };
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use signet_pages::{BrandParts, Brands, MAX_CSS_BYTES, Picture};
 
 /// Largest picture, in bytes: it is kept in memory, and sent to everybody who logs in.
@@ -14,7 +14,7 @@ pub const MAX_PICTURE_BYTES: u64 = 256 * 1024;
 
 /// Name, logo and colours of the pages. Colours are refused where text in them, or on them, could
 /// not be read (WCAG 2.2 AA, a contrast of 4.5).
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Brand {
     /// What pages and mails call the place. Default: Signet.

@@ -7,10 +7,7 @@ use http::Uri;
 use signet_audit::NodeId;
 use signet_crypto::password::MAX_PASSWORD_BYTES;
 
-use signet_directory::{
-    LONGEST_MINIMUM, MIN_PASSWORD_CHARS, PasswordOf, PasswordRefused, Profile, folded_email,
-    folded_username,
-};
+use signet_directory::{PasswordOf, PasswordRefused, Profile, folded_email, folded_username};
 use signet_oauth::{command_line, registry::Registry, scope};
 use signet_store::{postgres::Address, sqlite::DATABASE_FILE};
 
@@ -18,7 +15,7 @@ use super::{
     apply, clients,
     fault::{Fault, Faults, Seal, nearest},
     model::{self, Config, ListenAddress, ListenProtocol, SmtpSecurity, StoreEngine},
-    people, providers, rules,
+    people, providers, rules, settings,
 };
 
 /// What is probably not meant, and may be right: scopes that the file uses and does not define,
@@ -134,18 +131,6 @@ fn segments(audit: &model::Audit, faults: &mut Faults) {
     if let Some(Err(invalid)) = audit.node.as_deref().map(NodeId::parse) {
         faults.add("audit.node", invalid.to_string());
     }
-    if !(65_536..=268_435_456).contains(&audit.segment_bytes) {
-        faults.add("audit.segment_bytes", "must be from 65536 to 268435456");
-    }
-    if !(60..=366 * 86_400).contains(&audit.segment_age.0) {
-        faults.add("audit.segment_age", "must be from 1m to 366d");
-    }
-    if audit.keep_for.is_some_and(|time| time.0 < 60) {
-        faults.add("audit.keep_for", "must be 1m or more");
-    }
-    if audit.keep_bytes.is_some_and(|bytes| bytes < 131_072) {
-        faults.add("audit.keep_bytes", "must be 131072 or more");
-    }
 }
 
 fn store(config: &Config, base: &Path, secrets: bool, faults: &mut Faults) {
@@ -180,25 +165,10 @@ fn store(config: &Config, base: &Path, secrets: bool, faults: &mut Faults) {
 /// Every fault of a configuration. `secrets`: also read the secrets it refers to.
 pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
     let mut faults = Faults::default();
-    let settings = apply::settings(config, &mut faults);
+    let protocol = apply::settings(config, &mut faults);
     listeners(config, &mut faults);
     cluster(config, &mut faults);
-    if !(1..=100_000).contains(&config.log.per_second) {
-        faults.add("log.per_second", "must be from 1 to 100000");
-    }
-    if !(1..=10_000).contains(&config.audit.refusals_per_second) {
-        faults.add("audit.refusals_per_second", "must be from 1 to 10000");
-    }
-    if !(10..=10_000).contains(&config.audit.interval_ms) {
-        faults.add("audit.interval_ms", "must be from 10 to 10000");
-    }
-    let reserve = config.store.reserve_bytes;
-    if reserve != 0 && !(1 << 20..=1 << 30).contains(&reserve) {
-        faults.add(
-            "store.reserve_bytes",
-            "must be 0, or from 1048576 to 1073741824",
-        );
-    }
+    settings::ranges(config, &mut faults);
     store(config, base, secrets, &mut faults);
     segments(&config.audit, &mut faults);
     files(config, base, secrets, &mut faults);
@@ -263,7 +233,7 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
         if let Some(client) =
             clients::client(entry, &path, base, secrets.then_some(seal), &mut faults)
         {
-            clients::check(entry, &client, &settings, &path, &mut faults);
+            clients::check(entry, &client, &protocol, &path, &mut faults);
         }
     }
     for (i, entry) in config.resources.iter().enumerate() {
@@ -292,37 +262,6 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
     }
     if secrets && all_users_are_new(config) {
         new_passwords(config, base, &mut faults);
-    }
-    let passwords = &config.passwords;
-    for (name, value) in [
-        ("min_length", passwords.min_length),
-        (
-            "min_length_administrators",
-            passwords.min_length_administrators,
-        ),
-    ] {
-        if !(MIN_PASSWORD_CHARS..=LONGEST_MINIMUM).contains(&value) {
-            faults.add(
-                format!("passwords.{name}"),
-                format!("{MIN_PASSWORD_CHARS} to {LONGEST_MINIMUM} characters"),
-            );
-        }
-    }
-    let limits = &config.login_limits;
-    for (name, value) in [
-        ("window", limits.window.0),
-        ("per_account", limits.per_account.into()),
-        ("per_device", limits.per_device.into()),
-        ("per_address", limits.per_address.into()),
-        ("codes_per_day", limits.codes_per_day.into()),
-        ("mails", limits.mails.into()),
-    ] {
-        if value == 0 {
-            faults.add(
-                format!("login_limits.{name}"),
-                "0 would lock everybody out: at least 1",
-            );
-        }
     }
     if let Some(level) = &config.log.level
         && let Err(e) = tracing_subscriber::EnvFilter::try_new(level)
@@ -369,9 +308,6 @@ fn cluster(config: &Config, faults: &mut Faults) {
     }
     if cluster.hub && cluster.topology == model::Topology::Mesh {
         faults.add("cluster.hub", "goes with topology = \"hubs\"");
-    }
-    if cluster.staleness.is_some_and(|staleness| staleness.0 == 0) {
-        faults.add("cluster.staleness", "must be at least one second");
     }
 }
 

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Whole seconds, at most ten years.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,6 +32,23 @@ impl Duration {
             Some(seconds) if seconds <= MAX => Ok(Duration(seconds)),
             _ => Err("a duration is at most ten years"),
         }
+    }
+}
+
+impl fmt::Display for Duration {
+    /// In the largest unit of which it is a whole number: "10m", "90s".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [(86_400, 'd'), (3_600, 'h'), (60, 'm'), (1, 's')];
+        let whole = |(seconds, _): &(u64, char)| self.0 != 0 && self.0.is_multiple_of(*seconds);
+        let (seconds, unit) = units.into_iter().find(whole).unwrap_or((1, 's'));
+        write!(f, "{}{unit}", self.0 / seconds)
+    }
+}
+
+/// As a person writes it.
+impl Serialize for Duration {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

@@ -11,6 +11,7 @@ pub mod check;
 pub mod clients;
 pub mod duration;
 pub mod engine;
+pub mod explain;
 pub mod fault;
 pub mod model;
 mod passkeys;
@@ -19,6 +20,7 @@ pub mod providers;
 pub mod read;
 mod rules;
 pub mod secret;
+pub mod settings;
 pub mod sign_up;
 
 pub use model::Config;

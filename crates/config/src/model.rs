@@ -8,7 +8,7 @@ use std::{
 };
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use signet_oauth::settings::{RegistrationSettings, Settings};
 use signet_registry::rules::RuleForm;
 
@@ -23,7 +23,7 @@ pub use passwords::Passwords;
 pub use sign_up::SignUp;
 
 /// The whole file.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// The issuer identifier: https, no query, no fragment, no trailing slash. Clients compare it
@@ -132,7 +132,7 @@ pub struct Config {
 }
 
 /// Access rules: what holds where none decides.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Access {
     /// "allow": whatever no rule denies is allowed. "deny": whatever no rule allows is denied.
@@ -140,7 +140,7 @@ pub struct Access {
 }
 
 /// What holds where no access rule decides.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AccessMode {
     /// Whatever no rule denies is allowed.
@@ -155,7 +155,7 @@ fn default_data_dir() -> PathBuf {
 }
 
 /// One listening socket.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Listener {
     /// Address and port, e.g. "0.0.0.0:443" or "[::]:443"; or "fd:0", the first socket that systemd
@@ -193,6 +193,15 @@ impl<'de> Deserialize<'de> for ListenAddress {
     }
 }
 
+impl Serialize for ListenAddress {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            ListenAddress::Socket(address) => serializer.collect_str(address),
+            ListenAddress::Inherited(index) => serializer.collect_str(&format_args!("fd:{index}")),
+        }
+    }
+}
+
 impl JsonSchema for ListenAddress {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "ListenAddress".into()
@@ -206,7 +215,7 @@ impl JsonSchema for ListenAddress {
 }
 
 /// What a listener speaks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ListenProtocol {
     /// TLS, no client certificates.
@@ -219,7 +228,7 @@ pub enum ListenProtocol {
 }
 
 /// A certificate chain and its key, PEM.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tls {
     /// PEM file, leaf first. Read again on SIGHUP.
@@ -236,7 +245,7 @@ pub struct Tls {
 }
 
 /// A node of several.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cluster {
     /// Address and port of the listener that only nodes speak to, e.g. "0.0.0.0:7443". TLS 1.3 with
@@ -268,7 +277,7 @@ pub struct Cluster {
 }
 
 /// Who is connected to whom.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Topology {
     /// Every node to every other.
@@ -279,7 +288,7 @@ pub enum Topology {
 }
 
 /// A reverse proxy that may speak for clients.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Proxy {
     /// Addresses whose forwarding and certificate headers count.
@@ -312,7 +321,7 @@ fn default_secret_header() -> String {
 
 /// How a proxy names the client. One only: a proxy that sets the one passes on what a client wrote
 /// in the other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ForwardedHeader {
     /// `X-Forwarded-For`.
@@ -323,7 +332,7 @@ pub enum ForwardedHeader {
 }
 
 /// Which engine keeps state.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Store {
     /// Engine; `sqlite` is the embedded one.
@@ -358,7 +367,7 @@ impl Default for Store {
 }
 
 /// Store engines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StoreEngine {
     /// SQLite in WAL mode, one writer that commits in groups.
@@ -369,7 +378,7 @@ pub enum StoreEngine {
 }
 
 /// Outgoing mail.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mail {
     /// Sender, e.g. "Example Login <login@example.com>".
@@ -381,7 +390,7 @@ pub struct Mail {
 }
 
 /// An SMTP server.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Smtp {
     /// Host name, compared with its certificate.
@@ -400,7 +409,7 @@ pub struct Smtp {
 }
 
 /// Protection of an SMTP connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SmtpSecurity {
     /// TLS from the first byte.
@@ -413,7 +422,7 @@ pub enum SmtpSecurity {
 }
 
 /// Signing keys.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Keys {
     /// Algorithms the server signs with; a key of each is made and published. Leave ML-DSA out
@@ -470,7 +479,7 @@ impl Default for Keys {
 }
 
 /// What compact access tokens are signed with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub enum CompactAlgorithm {
     /// HMAC-SHA256, the smallest and fastest; its key is published nowhere.
     #[serde(rename = "hmac-sha256")]
@@ -485,7 +494,7 @@ pub enum CompactAlgorithm {
 }
 
 /// How access tokens are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AccessTokenFormat {
     /// RFC 9068.
@@ -504,7 +513,7 @@ impl From<AccessTokenFormat> for signet_oauth::issued::format::AccessTokenFormat
 }
 
 /// Lifetimes. All can be changed by a reload; what was issued keeps its own end.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Lifetimes {
     /// Authorization codes.
@@ -560,7 +569,7 @@ impl Default for Lifetimes {
 }
 
 /// Protocol choices.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Protocol {
     /// Audience of access tokens where no resource was asked for. Default: the issuer.
@@ -607,7 +616,7 @@ impl Default for Protocol {
 }
 
 /// Dynamic client registration.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Registration {
     /// Is `/register` there at all?
@@ -649,7 +658,7 @@ impl Default for Registration {
 }
 
 /// Chains of agents' grants: whether they are exchanged for tokens, and whose.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Agents {
     /// May people bind identities to their accounts, and clients with `may_exchange_agent_grants`
@@ -664,7 +673,7 @@ pub struct Agents {
 }
 
 /// The server as a client.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Outbound {
     /// PEM file of further authorities that outbound connections believe.
@@ -678,7 +687,7 @@ pub struct Outbound {
 }
 
 /// Bounds.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
     /// Open connections, of all listeners together.
@@ -727,7 +736,7 @@ impl Default for Limits {
 /// Limits of guessing: passwords, one-time codes, client secrets, user codes of devices. Beyond
 /// them the answer is 429 with Retry-After. A browser in which a person has logged in before has a
 /// count of its own, so others lock nobody out.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LoginLimits {
     /// Time after which failures are forgotten, counted from the first.
@@ -760,7 +769,7 @@ impl Default for LoginLimits {
 }
 
 /// Logs go to standard error.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Log {
     /// A level ("info"), or directives as in RUST_LOG ("info,signet_server=debug"). RUST_LOG wins.
@@ -789,7 +798,7 @@ impl Default for Log {
 }
 
 /// Which requests get a line in the log.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LogRequests {
     /// Those that were answered with an error (4xx at level info, 5xx at level warn).
@@ -800,7 +809,7 @@ pub enum LogRequests {
 }
 
 /// The audit trail (`signet audit`): who was allowed what, in a log of signed receipts.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Audit {
     /// Keep one. Without it nothing of what the server decided can be proved later.
@@ -852,7 +861,7 @@ impl Default for Audit {
 }
 
 /// `/metrics`, in the Prometheus text format.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Metrics {
     /// Also for other machines than this one: metrics tell an unauthenticated caller about load and
@@ -861,7 +870,7 @@ pub struct Metrics {
 }
 
 /// Form of log lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LogFormat {
     /// For people.

@@ -1,13 +1,13 @@
 //! `[passkeys]`.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use signet_oauth::people::passkeys::{Aaguid, PasskeySettings, UserVerification};
 
 use super::fault::Faults;
 
 /// Passkeys (WebAuthn).
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Passkeys {
     /// May people add passkeys to their accounts and log in with them? Their domain is the issuer's
@@ -26,7 +26,7 @@ pub struct Passkeys {
 }
 
 /// Values of `user_verification`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UserVerificationName {
     /// Always.

@@ -18,6 +18,7 @@ use super::{
     check,
     fault::{Fault, nearest},
     model::Config,
+    settings::SETTINGS,
 };
 
 /// Unknown keys and values of a wrong type that are named at once.
@@ -134,7 +135,38 @@ fn may_follow(fault: &str, gone: &str) -> bool {
 
 /// The JSON Schema of the file, from the types.
 pub fn schema() -> Json {
-    schemars::schema_for!(Config).to_value()
+    let mut schema = schemars::schema_for!(Config).to_value();
+    bound(&mut schema);
+    schema
+}
+
+/// Puts what the rows of the settings know into the schema: ranges, owners, and when a change counts.
+fn bound(schema: &mut Json) {
+    for setting in SETTINGS {
+        let (table, member) = setting.path.rsplit_once('.').unwrap_or(("", setting.path));
+        let mut at = String::new();
+        for name in table.split('.').filter(|name| !name.is_empty()) {
+            at = format!("{at}/properties/{name}");
+            // A table of the file is a type of its own, which it refers to.
+            if let Some(node) = schema.pointer(&at) {
+                let refers = shapes(node, schema)
+                    .into_iter()
+                    .find_map(|one| one["$ref"].as_str()?.strip_prefix('#'));
+                at = refers.map_or(at, str::to_owned);
+            }
+        }
+        let Some(node) = schema.pointer_mut(&format!("{at}/properties/{member}")) else {
+            continue;
+        };
+        if let Some(range) = setting.range() {
+            node["minimum"] = if range.or_zero { 0 } else { range.least }.into();
+            if let Some(most) = range.most {
+                node["maximum"] = most.into();
+            }
+        }
+        node["x-owner"] = setting.owner.name().into();
+        node["x-takes-effect"] = setting.takes_effect.name().into();
+    }
 }
 
 /// The configuration, where the types are right or are so without what is wrong. Every value of a
@@ -316,7 +348,7 @@ fn inside(
 }
 
 /// The alternatives of a schema: itself, what it refers to, and what it offers to choose from.
-fn shapes<'s>(schema: &'s Json, root: &'s Json) -> Vec<&'s Json> {
+pub(crate) fn shapes<'s>(schema: &'s Json, root: &'s Json) -> Vec<&'s Json> {
     let mut found = vec![schema];
     let mut next = 0;
     // Bounded by the schema itself, which does not refer to itself.
@@ -330,6 +362,26 @@ fn shapes<'s>(schema: &'s Json, root: &'s Json) -> Vec<&'s Json> {
         }
     }
     found
+}
+
+/// The line of a file that gives a setting; none where it does not, or is no TOML.
+pub fn line_of(text: &str, path: &str) -> Option<usize> {
+    let root = DeTable::parse(text).ok()?;
+    let mut names = path.split('.');
+    let mut table = root.get_ref();
+    loop {
+        let name = names.next()?;
+        let former = FORMER.iter().find(|(_, now)| *now == name);
+        let former = former.map(|(former, _)| *former);
+        let (key, value) = table.iter().find(|(key, _)| {
+            let key: &str = key.get_ref();
+            key == name || Some(key) == former
+        })?;
+        match value.get_ref().as_table() {
+            Some(inner) if names.clone().next().is_some() => table = inner,
+            _ => return Some(position(text, key.span().start).0),
+        }
+    }
 }
 
 /// Line and column of `clients[1].redirect_uris[0]`, or of the nearest part of it that the file
@@ -486,7 +538,7 @@ mod tests {
         let said: Vec<String> = found.iter().map(ToString::to_string).collect();
         let said = said.join("\n");
         for words in [
-            "lifetimes.refresh_idle is longer than lifetimes.refresh_token",
+            "lifetimes.refresh_idle: is longer than lifetimes.refresh_token",
             "ES256, ES384",
             "keys.publish_ahead",
         ] {

@@ -8,7 +8,7 @@ use std::{
 
 use schemars::JsonSchema;
 use serde::{
-    Deserialize, Deserializer,
+    Deserialize, Deserializer, Serialize,
     de::{self, Error, MapAccess, Visitor},
 };
 use signet_crypto::Secret;
@@ -17,7 +17,8 @@ use signet_crypto::Secret;
 const MAX_BYTES: u64 = 64 * 1024;
 
 /// Where a secret is: `{ file = "/run/secrets/smtp" }` or `{ env = "SMTP_PASSWORD" }`.
-#[derive(Clone, Debug, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 #[schemars(deny_unknown_fields, rename_all = "snake_case")]
 pub enum SecretRef {
     /// The file's content, without one trailing line end. A relative path starts at the

@@ -27,6 +27,7 @@ pub mod people;
 pub mod registry;
 pub mod request;
 pub mod scope;
+pub mod setting_fault;
 pub mod settings;
 pub mod token;
 pub mod uri;

@@ -9,6 +9,7 @@ use crate::people::access_rules::Mode;
 use crate::people::passkeys::PasskeySettings;
 use crate::people::sign_up::SignUpSettings;
 use crate::scope::ScopeSet;
+use crate::setting_fault::SettingFault;
 use crate::uri::Uri;
 use signet_agent::AgentId;
 use signet_crypto::Algorithm;
@@ -149,7 +150,6 @@ impl Settings {
     pub fn new(issuer: impl Into<String>) -> Settings {
         const MINUTE: u64 = 60;
         const HOUR: u64 = 60 * MINUTE;
-        const DAY: u64 = 24 * HOUR;
         Settings {
             issuer: issuer.into(),
             mtls_base: None,
@@ -234,12 +234,15 @@ impl Settings {
             .chain(self.mtls_url(id))
     }
 
-    /// What cannot be served: each entry is a sentence for the operator. Empty: all is well.
-    pub fn validate(&self) -> Vec<String> {
+    /// What cannot be served. Empty: all is well.
+    pub fn validate(&self) -> Vec<SettingFault> {
         let mut faults = Vec::new();
-        let mut check = |ok: bool, fault: &str| {
+        let mut check = |ok: bool, path: &'static str, message: &str| {
             if !ok {
-                faults.push(fault.to_owned());
+                faults.push(SettingFault {
+                    path: path.to_owned(),
+                    message: message.to_owned(),
+                });
             }
         };
         let is_base = |text: &str| {
@@ -249,94 +252,133 @@ impl Settings {
         };
         check(
             is_base(&self.issuer),
-            "issuer must be an https URL without query, fragment and trailing slash (RFC 8414 section 2)",
+            "issuer",
+            "must be an https URL without query, fragment and trailing slash (RFC 8414 section 2)",
         );
         check(
             self.mtls_base.as_deref().is_none_or(is_base),
-            "the mTLS base must be an https URL without query, fragment and trailing slash",
+            "listeners",
+            "the public_url must be an https URL without query, fragment and trailing slash",
         );
         check(
             self.node_base.as_deref().is_none_or(is_base),
-            "the node's own URL must be an https URL without query, fragment and trailing slash",
+            "cluster.url",
+            "must be an https URL without query, fragment and trailing slash",
         );
-        for (name, value, low, high) in self.lifetimes() {
+        for bound in &BOUNDS {
+            let Bound {
+                path, least, most, ..
+            } = *bound;
+            let value = (bound.of)(self);
             check(
-                (low..=high).contains(&value),
-                &format!("{name} must be between {low} and {high} seconds, not {value}"),
+                (least..=most).contains(&value),
+                path,
+                &format!("must be from {least} to {most} seconds, not {value}"),
             );
         }
         check(
             self.session_idle_lifetime <= self.session_absolute_lifetime,
-            "session_idle_lifetime is longer than session_absolute_lifetime",
+            "lifetimes.session_idle",
+            "is longer than lifetimes.session",
         );
         check(
             self.refresh_idle_lifetime <= self.refresh_token_lifetime,
-            "refresh_idle_lifetime is longer than refresh_token_lifetime",
+            "lifetimes.refresh_idle",
+            "is longer than lifetimes.refresh_token",
         );
-        for (name, alg) in [
-            ("access_token_alg", self.access_token_alg),
-            ("id_token_alg", self.id_token_alg),
+        for (path, alg) in [
+            ("keys.access_token", self.access_token_alg),
+            ("keys.id_token", self.id_token_alg),
         ] {
             check(
                 self.signing_algs.contains(&alg),
-                &format!(
-                    "{name} is {}, for which there is no signing key",
-                    alg.name()
-                ),
+                path,
+                &format!("is {}, which keys.algorithms does not name", alg.name()),
             );
         }
         check(
             !self.signing_algs.iter().any(|a| a.is_symmetric()),
-            "signing_algs may not name symmetric algorithms: every client could sign",
+            "keys.algorithms",
+            "may not name symmetric algorithms: every client could sign",
         );
         check(
             !self.compact_alg.is_zero_knowledge(),
-            "compact_alg must be hmac-sha256, ed25519 or ml-dsa-44",
+            "keys.compact",
+            "must be hmac-sha256, ed25519 or ml-dsa-44",
         );
         check(
             self.default_audience
                 .as_deref()
                 .is_none_or(|a| !a.is_empty()),
-            "default_audience is empty",
+            "protocol.default_audience",
+            "is empty",
         );
         check(
             self.required_acr.as_deref().is_none_or(acr::exists),
-            "required_acr is no authentication context class of this server",
+            "protocol.required_acr",
+            NO_CLASS,
         );
-        check(
-            self.step_up.iter().all(|row| acr::exists(&row.acr)),
-            "step_up names no authentication context class of this server",
-        );
+        for (index, row) in self.step_up.iter().enumerate() {
+            if !acr::exists(&row.acr) {
+                faults.push(SettingFault {
+                    path: format!("step_up[{index}].acr"),
+                    message: NO_CLASS.to_owned(),
+                });
+            }
+        }
         faults.extend(self.passkeys.validate());
         faults
     }
+}
 
-    /// (name, value, least, most), seconds.
-    #[rustfmt::skip]
-    fn lifetimes(&self) -> [(&'static str, u64, u64, u64); 18] {
-        const DAY: u64 = 86_400;
-        [
-            ("code_lifetime",             self.code_lifetime,             5,  600),
-            ("access_token_lifetime",     self.access_token_lifetime,     10, DAY),
-            ("id_token_lifetime",         self.id_token_lifetime,         10, DAY),
-            ("refresh_token_lifetime",    self.refresh_token_lifetime,    60, 3660 * DAY),
-            ("refresh_idle_lifetime",     self.refresh_idle_lifetime,     60, 3660 * DAY),
-            ("par_lifetime",              self.par_lifetime,              5,  600),
-            ("device_code_lifetime",      self.device_code_lifetime,      60, 3600),
-            ("device_poll_interval",      self.device_poll_interval,      1,  60),
-            ("interaction_lifetime",      self.interaction_lifetime,      60, DAY),
-            ("session_idle_lifetime",     self.session_idle_lifetime,     60, 366 * DAY),
-            ("session_absolute_lifetime", self.session_absolute_lifetime, 60, 366 * DAY),
-            ("otp_lifetime",              self.otp_lifetime,              60, 3600),
-            ("invitation_lifetime",       self.invitation_lifetime,       3600, 366 * DAY),
-            ("deletion_grace",            self.deletion_grace,            3600, 366 * DAY),
-            ("provider_groups_lifetime",  self.provider_groups_lifetime,  3600, 366 * DAY),
-            ("dpop_proof_max_age",        self.dpop_proof_max_age,        5,  600),
-            ("clock_leeway",              self.clock_leeway,              0,  60),
-            ("refresh_retry_window",      self.refresh_retry_window,      0,  60),
-        ]
+const NO_CLASS: &str = "is no authentication context class of this server";
+
+/// The least and the most of a setting.
+#[derive(Clone, Copy, Debug)]
+pub struct Bound {
+    /// The setting, by the name that the configuration has for it.
+    pub path: &'static str,
+    /// Its value.
+    of: fn(&Settings) -> u64,
+    /// The least, seconds.
+    pub least: u64,
+    /// The most, seconds.
+    pub most: u64,
+}
+
+const fn bound(path: &'static str, of: fn(&Settings) -> u64, least: u64, most: u64) -> Bound {
+    Bound {
+        path,
+        of,
+        least,
+        most,
     }
 }
+
+const DAY: u64 = 86_400;
+
+/// The protocol's settings that are lengths of time.
+#[rustfmt::skip]
+pub const BOUNDS: [Bound; 18] = [
+    bound("lifetimes.code",                |s| s.code_lifetime,             5,    600),
+    bound("lifetimes.access_token",        |s| s.access_token_lifetime,     10,   DAY),
+    bound("lifetimes.id_token",            |s| s.id_token_lifetime,         10,   DAY),
+    bound("lifetimes.refresh_token",       |s| s.refresh_token_lifetime,    60,   3660 * DAY),
+    bound("lifetimes.refresh_idle",        |s| s.refresh_idle_lifetime,     60,   3660 * DAY),
+    bound("lifetimes.pushed_request",      |s| s.par_lifetime,              5,    600),
+    bound("lifetimes.device_code",         |s| s.device_code_lifetime,      60,   3600),
+    bound("protocol.device_poll_interval", |s| s.device_poll_interval,      1,    60),
+    bound("lifetimes.interaction",         |s| s.interaction_lifetime,      60,   DAY),
+    bound("lifetimes.session_idle",        |s| s.session_idle_lifetime,     60,   366 * DAY),
+    bound("lifetimes.session",             |s| s.session_absolute_lifetime, 60,   366 * DAY),
+    bound("lifetimes.one_time_code",       |s| s.otp_lifetime,              60,   3600),
+    bound("lifetimes.invitation",          |s| s.invitation_lifetime,       3600, 366 * DAY),
+    bound("lifetimes.deletion_grace",      |s| s.deletion_grace,            3600, 366 * DAY),
+    bound("lifetimes.provider_groups",     |s| s.provider_groups_lifetime,  3600, 366 * DAY),
+    bound("protocol.dpop_proof_max_age",   |s| s.dpop_proof_max_age,        5,    600),
+    bound("protocol.clock_leeway",         |s| s.clock_leeway,              0,    60),
+    bound("protocol.refresh_retry_window", |s| s.refresh_retry_window,      0,    60),
+];
 
 /// A class that is demanded of some logins: of those for which each list that is not empty has one
 /// that fits.
@@ -378,7 +420,7 @@ mod tests {
     fn the_defaults_can_be_served() {
         assert_eq!(
             Settings::new("https://localhost:8443").validate(),
-            Vec::<String>::new()
+            Vec::new()
         );
     }
 

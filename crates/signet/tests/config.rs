@@ -53,7 +53,11 @@ fn an_unknown_key_is_exit_1_with_line_and_suggestion() {
 #[test]
 fn a_fault_of_meaning_names_its_line() {
     for (fault, line, words) in [
-        ("[lifetimes]\ncode = \"2h\"\n", 8, "lifetimes.code must"),
+        (
+            "[lifetimes]\ncode = \"2h\"\n",
+            8,
+            "lifetimes.code: must be from 5",
+        ),
         (
             "[keys]\nid_token = \"HS256\"\n",
             8,
@@ -78,7 +82,11 @@ fn a_fault_of_meaning_names_its_line() {
             9,
             "mail",
         ),
-        ("[login_limits]\nper_account = 0\n", 8, "lock everybody out"),
+        (
+            "[login_limits]\nper_account = 0\n",
+            8,
+            "must be 1 or more, not 0",
+        ),
         // A former name is read, and is the same table.
         (
             "[guessing]\nper_account = 5\n[login_limits]\nper_address = 5\n",
@@ -290,4 +298,31 @@ fn a_password_that_no_new_account_may_have_makes_none_by_the_configuration_eithe
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let notes = json(&output)["notes"].to_string();
     assert!(notes.contains("users[0].password"), "{notes}");
+}
+
+/// One name for a setting, wherever an operator meets it.
+#[test]
+fn a_setting_is_explained_by_the_name_that_the_file_has_for_it() {
+    let output = signet(&["explain", "lifetimes.code"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let shown = text(&output.stdout);
+    for words in ["Authorization codes", "from 5s to 10m", "\"1m\"", "SIGHUP"] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("signet.toml");
+    std::fs::write(&file, format!("{GOOD}\n[lifetimes]\ncode = 30\n")).unwrap();
+    let file = file.to_str().unwrap();
+    let output = signet(&["explain", "--json", "lifetimes", "--config", file]);
+    let answer = json(&output);
+    let settings = answer["settings"].as_array().unwrap();
+    let of = |path: &str| settings.iter().find(|one| one["path"] == path).unwrap();
+    assert_eq!(of("lifetimes.code")["value"], "30s");
+    assert_eq!(of("lifetimes.code")["line"], 8);
+    assert_eq!(of("lifetimes.session")["value"], "7d");
+    assert_eq!(of("lifetimes.session")["line"], serde_json::Value::Null);
+
+    let output = signet(&["explain", "lifetime.code"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("did you mean \"lifetimes.code\"?"));
 }

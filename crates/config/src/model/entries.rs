@@ -3,7 +3,7 @@
 use std::{borrow::Cow, collections::BTreeMap, path::PathBuf};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use signet_directory::Profile;
 use signet_encoding::json::Writer;
 use signet_oauth::{
@@ -16,7 +16,7 @@ use crate::{duration::Duration, secret::SecretRef};
 
 /// A client that the configuration owns: every member of a client's record under its own name, and
 /// what a file says in its own way.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Client {
     /// Its id: 1 to 128 visible ASCII characters.
     pub client_id: String,
@@ -35,7 +35,7 @@ pub struct Client {
 }
 
 /// An identity provider of others that the configuration owns (docs/identity-providers.md).
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Provider {
     /// What it is called in URLs and buttons: lower-case letters, digits and hyphens.
     pub name: String,
@@ -133,7 +133,7 @@ fn yes() -> bool {
 }
 
 /// A person to make where nobody of that name exists.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct User {
     /// Login name.
@@ -156,7 +156,7 @@ pub struct User {
 }
 
 /// A resource server.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Resource {
     /// Its identifier: an absolute URI without fragment (RFC 8707); the `aud` of its tokens.
@@ -181,7 +181,7 @@ pub struct Resource {
 }
 
 /// A scope.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scope {
     /// Its name (RFC 6749 section 3.3).
@@ -200,7 +200,7 @@ pub struct Scope {
 }
 
 /// An attribute of people.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Attribute {
     /// Its name: lower-case letters, digits and underscores.
@@ -226,7 +226,7 @@ pub struct Attribute {
 }
 
 /// What an attribute's value is.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AttributeType {
     /// One line.
@@ -252,7 +252,7 @@ impl From<AttributeType> for people::AttributeType {
 }
 
 /// Who may do something with an attribute.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Who {
     /// The person, and administrators.
@@ -275,7 +275,7 @@ impl From<Who> for people::Who {
 }
 
 /// A role.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Role {
     /// Its name, without the client's.
@@ -287,7 +287,7 @@ pub struct Role {
 }
 
 /// A group of people.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Group {
     /// Its name.
@@ -303,7 +303,7 @@ pub struct Group {
 
 /// A class that some logins have to reach: those for which each list that is given has one that
 /// fits.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StepUp {
     /// The authentication context class, e.g. "urn:signet:acr:two-factors".

@@ -1,12 +1,12 @@
 //! `[passwords]`.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use signet_directory::PasswordPolicy;
 
 /// What new passwords must be, beside what nobody may have: those that are guessed first, and those
 /// with a name of the person or of this server in them.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Passwords {
     /// Shortest, in characters: 8 to 64.

@@ -1,9 +1,9 @@
 //! `[sign_up]`.
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Accounts that people make for themselves.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SignUp {
     /// May people make accounts for themselves? Needs `[mail]`: an account is made by a link that

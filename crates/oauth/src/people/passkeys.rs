@@ -1,6 +1,7 @@
 //! What a realm asks of passkeys: the part of the settings that is about them.
 
 use crate::issued::names::wire_names;
+use crate::setting_fault::SettingFault;
 
 /// Most origins that may use the realm's passkeys beside its own. Browsers look at five labels at
 /// least (WebAuthn Level 3 section 5.11.1); more of them work in some only.
@@ -84,25 +85,31 @@ impl Default for PasskeySettings {
 }
 
 impl PasskeySettings {
-    /// What cannot be served: each entry is a sentence for the operator.
-    pub fn validate(&self) -> Vec<String> {
+    /// What cannot be served. Empty: all is well.
+    pub fn validate(&self) -> Vec<SettingFault> {
         let mut faults = Vec::new();
-        for origin in &self.related_origins {
+        let mut add = |path: String, message: String| faults.push(SettingFault { path, message });
+        for (index, origin) in self.related_origins.iter().enumerate() {
             if !is_origin(origin) {
-                faults.push(format!(
-                    "related_origins has {origin}, which is no origin: https://host[:port], in lower case, without a slash at the end"
-                ));
+                add(
+                    format!("passkeys.related_origins[{index}]"),
+                    format!(
+                        "{origin} is no origin: https://host[:port], in lower case, without a slash at the end"
+                    ),
+                );
             }
         }
         if self.related_origins.len() > MAX_RELATED_ORIGINS {
-            faults.push(format!(
-                "related_origins has over {MAX_RELATED_ORIGINS} origins"
-            ));
+            add(
+                "passkeys.related_origins".to_owned(),
+                format!("at most {MAX_RELATED_ORIGINS} origins"),
+            );
         }
         if self.allowed_aaguids.len() > MAX_ALLOWED_AAGUIDS {
-            faults.push(format!(
-                "allowed_aaguids has over {MAX_ALLOWED_AAGUIDS} models"
-            ));
+            add(
+                "passkeys.allowed_aaguids".to_owned(),
+                format!("at most {MAX_ALLOWED_AAGUIDS} models"),
+            );
         }
         faults
     }

@@ -11,6 +11,7 @@ mod compact_claims;
 mod compact_keys;
 mod config;
 mod dev;
+mod explain;
 mod gate;
 mod mcp;
 mod parameters;
@@ -180,6 +181,12 @@ pub enum Command {
         after_help = "Example:\n  signet config check /etc/signet/signet.toml"
     )]
     Config(config::ConfigCommand),
+    /// Print what a setting of the configuration file is: what it is for, what may be written, its
+    /// default and, with --config, its value.
+    #[command(
+        after_help = "Example:\n  signet explain lifetimes.code\n  signet explain lifetimes --config /etc/signet/signet.toml"
+    )]
+    Explain(explain::Explain),
     /// Say whether a server is ready, and why not. Exit 0: it is; 1: it is not; 2: nothing answers.
     #[command(
         after_help = "Example:\n  signet status --data-dir .signet\n  signet status --server https://id.example.com"
@@ -233,6 +240,7 @@ pub fn run() -> ExitCode {
         Command::Store(command) => store::run(command, &output),
         Command::Backup(arguments) => backup::run(&arguments, &output),
         Command::Config(command) => config::run(command, &output),
+        Command::Explain(arguments) => explain::run(&arguments, &output),
         Command::Status(command) => status::run(&command, &output),
         Command::Version => version(&output),
         Command::Completions { shell } => completions(shell),

@@ -14,7 +14,7 @@ use signet_realm::state::Realm;
 use signet_registry::delta::{Configuration, Delta};
 
 use super::fixed_files::FixedFiles;
-use signet_config::{Config, apply, fault::Faults, providers, read};
+use signet_config::{Config, apply, fault::Faults, providers, read, settings};
 use signet_process::log::LogLevel;
 use signet_process::sockets;
 
@@ -52,8 +52,8 @@ impl Reloader {
                 return;
             }
         };
-        for section in self.needs_restart(&next) {
-            tracing::warn!(section, "ignored a changed setting until the next restart");
+        for setting in self.needs_restart(&next) {
+            tracing::warn!(setting, "ignored a changed setting until the next restart");
         }
         let mut faults = Faults::default();
         let mut settings = apply::settings(&next, &mut faults);
@@ -128,63 +128,10 @@ impl Reloader {
     /// The settings that are fixed for the life of the process and are not what it began with: in
     /// the file, or in a file that it names and is not read again.
     fn needs_restart(&self, next: &Config) -> Vec<&'static str> {
-        let mut settings = self.changed_sections(next);
+        let mut settings = settings::changed_until_restart(&self.begun_with, next);
         settings.extend(self.files.changed(&FixedFiles::of(next, &self.base)));
         settings.sort_unstable();
         settings.dedup();
         settings
-    }
-
-    fn changed_sections(&self, next: &Config) -> Vec<&'static str> {
-        let old = &self.begun_with;
-        let differ =
-            |a: &dyn std::fmt::Debug, b: &dyn std::fmt::Debug| format!("{a:?}") != format!("{b:?}");
-        let sections: [(&str, bool); 22] = [
-            ("issuer", old.issuer != next.issuer),
-            ("data_dir", old.data_dir != next.data_dir),
-            ("listeners", differ(&old.listeners, &next.listeners)),
-            (
-                "tls.tls12",
-                differ(
-                    &old.tls.as_ref().map(|t| t.tls12),
-                    &next.tls.as_ref().map(|t| t.tls12),
-                ),
-            ),
-            ("proxy", differ(&old.proxy, &next.proxy)),
-            ("store", differ(&old.store, &next.store)),
-            ("cluster", differ(&old.cluster, &next.cluster)),
-            ("mail", differ(&old.mail, &next.mail)),
-            ("brand", differ(&old.brand, &next.brand)),
-            ("node", old.node != next.node),
-            ("users", differ(&old.users, &next.users)),
-            (
-                "keys.algorithms",
-                old.keys.algorithms != next.keys.algorithms,
-            ),
-            (
-                "keys.rotate_after",
-                differ(&old.keys.rotate_after, &next.keys.rotate_after),
-            ),
-            (
-                "keys.publish_ahead",
-                differ(&old.keys.publish_ahead, &next.keys.publish_ahead),
-            ),
-            ("keys.compact", old.keys.compact != next.keys.compact),
-            ("outbound", differ(&old.outbound, &next.outbound)),
-            (
-                "login_limits",
-                differ(&old.login_limits, &next.login_limits),
-            ),
-            ("limits", differ(&old.limits, &next.limits)),
-            ("passwords", differ(&old.passwords, &next.passwords)),
-            ("audit", differ(&old.audit, &next.audit)),
-            ("metrics", differ(&old.metrics, &next.metrics)),
-            ("log.format", old.log.format != next.log.format),
-        ];
-        sections
-            .into_iter()
-            .filter(|(_, changed)| *changed)
-            .map(|(name, _)| name)
-            .collect()
     }
 }
