@@ -17,6 +17,8 @@ pub struct OAuthError {
     pub hint: Option<String>,
     /// The scheme of the `WWW-Authenticate` header, where one is due.
     pub challenge: Option<Challenge>,
+    /// A budget is used up: the seconds after which there is room again. The status is 429.
+    pub retry_after: Option<u64>,
 }
 
 /// An authentication scheme of a `WWW-Authenticate` header.
@@ -174,6 +176,14 @@ impl OAuthError {
             description,
             hint: None,
             challenge,
+            retry_after: None,
+        }
+    }
+    /// A budget is used up, and has room again after so many seconds: 429 (RFC 6585 section 4).
+    pub fn too_many(description: &'static str, retry_after: u64) -> Self {
+        OAuthError {
+            retry_after: Some(retry_after),
+            ..Self::new(ErrorCode::TemporarilyUnavailable, description)
         }
     }
     /// With a private note for the log. Never put a secret in it.
@@ -200,6 +210,9 @@ impl OAuthError {
     /// The HTTP status of a direct answer. At a protected resource, DPoP errors are challenges and
     /// so 401 (RFC 9449 section 7.1).
     pub fn status(&self) -> u16 {
+        if self.retry_after.is_some() {
+            return 429;
+        }
         match (self.code, self.challenge) {
             (ErrorCode::UseDpopNonce | ErrorCode::InvalidDpopProof, Some(_)) => 401,
             (code, _) => code.status(),

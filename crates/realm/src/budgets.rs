@@ -10,6 +10,9 @@
 //!   still has a small share, so that who sends much is refused and who comes once is not.
 //! - A **known browser** ([`Caller::known`]) counts for itself, and all of them have a budget that
 //!   nobody else can use up.
+//! - A **key** has a budget in place of a network where what is kept is the id of a proof that it
+//!   signed ([`Budgets::spend_of_key`]): who shows a proof has shown a token or a code, too, so the
+//!   network says less than the key. All keys together have one, and a share beyond, likewise.
 //!
 //! What is counted is counted in memory, so that a flood writes nothing; nodes of one installation
 //! tell each other what they counted ([`spent`]). Guesses, which must survive a restart, are
@@ -77,6 +80,10 @@ pub enum Act {
     Provider,
     /// Bytes of a login are kept until a provider's answer or a mailed link comes.
     Waiting,
+    /// The id of a key's proof is kept, of a request in which no client authenticates.
+    Proof,
+    /// The id of a key's proof is kept, which came with a token of a client that authenticates.
+    ClientProof,
 }
 
 /// A row of [`TABLE`].
@@ -86,6 +93,8 @@ pub struct Row {
     pub act: Act,
     /// In words.
     pub what: &'static str,
+    /// One key is counted in place of one network.
+    pub of_key: bool,
     /// From one network in a window; [`u32::MAX`]: no bound.
     pub address: u32,
     /// From all networks in a window; [`u32::MAX`]: no bound.
@@ -111,6 +120,7 @@ const fn row(
     Row {
         act,
         what,
+        of_key: false,
         address,
         total,
         share,
@@ -134,9 +144,16 @@ const fn fetch(
     }
 }
 
+const fn proofs(act: Act, what: &'static str, key: u32, total: u32, share: u32) -> Row {
+    Row {
+        of_key: true,
+        ..row(act, what, key, total, share, 900)
+    }
+}
+
 /// In the order of [`Act`].
 #[rustfmt::skip]
-pub const TABLE: [Row; 10] = [
+pub const TABLE: [Row; 12] = [
     row(Act::Registration, "`/register`: clients that register themselves", 1000, 5000, 20, 900),
     row(Act::RegistrationChange, "`/register/{client_id}`: reading, changing and removing such a client", 1000, 5000, 50, 900),
     fetch(Act::Fetch, "fetches of a `sector_identifier_uri`", 60, 60, 600, 5),
@@ -147,6 +164,8 @@ pub const TABLE: [Row; 10] = [
     Row { after: Some(Act::Mail), ..row(Act::MailRequest, "requests for such a mail, whether one is sent or not", 1000, NONE, 20, 900) },
     fetch(Act::Provider, "requests to identity providers, some of each login there", 3000, 10_000, 20_000, 20),
     row(Act::Waiting, "bytes of logins that wait for a provider's answer or a mailed link; beyond, such a link leads to the account page, and a provider is asked later", 4 << 20, 32 << 20, 256 << 10, 900),
+    proofs(Act::Proof, "proofs (DPoP and agents') that are kept so that each counts once, of clients without a secret", 20_000, 500_000, 200),
+    proofs(Act::ClientProof, "DPoP proofs at `/userinfo`, the admin API and SCIM with a token of a client that has a secret or keys", 200_000, NONE, NONE),
 ];
 
 /// The counters of one realm.
@@ -171,6 +190,17 @@ enum Counted {
     /// The bits of the prefix, and the network.
     Network(u8, IpAddr),
     Known([u8; 16]),
+    /// Of the name of a key.
+    Key(KeyHash),
+}
+
+/// The first half of SHA-256: two keys of one are beyond reach.
+pub type KeyHash = [u8; 16];
+
+fn hash_of(key: &str) -> KeyHash {
+    let hash = signet_crypto::hash::sha256(key.as_bytes());
+    // Invariant: it is twice as long.
+    *hash.first_chunk().expect("half of 32 bytes")
 }
 
 /// No more hosts and known browsers than the total, and no more networks than [`MAX_CALLERS`].
@@ -204,6 +234,16 @@ impl Window {
     fn add(&mut self, caller: Counted, count: u32) {
         let of = self.callers.entry(caller).or_default();
         *of = of.saturating_add(count);
+    }
+
+    /// Whether one more key can be counted. Where there are too many, those that have spent no more
+    /// than `share` are forgotten: of keys honest ones are many, and none is refused for it. Few
+    /// have spent more, for the total bounds them.
+    fn has_room(&mut self, share: u32) -> bool {
+        if self.callers.len() >= MAX_CALLERS {
+            self.callers.retain(|_, spent| *spent > share);
+        }
+        self.callers.len() < MAX_CALLERS
     }
 
     fn add_network(&mut self, peer: IpAddr, count: u32) {
@@ -274,6 +314,49 @@ impl Budgets {
         let uri = url.parse::<http::Uri>().ok();
         let host = uri.as_ref().and_then(http::Uri::host).unwrap_or(url);
         self.count(act, caller.into(), Some(host), 1, now)
+    }
+
+    /// As [`Budgets::spend`], of a key by its name: a thumbprint, or an agent's id.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn spend_of_key(&self, act: Act, key: &str, now: u64) -> Result<(), u64> {
+        let (counter, row) = (&self.counters[act as usize], &TABLE[act as usize]);
+        let key = hash_of(key);
+        let mut window = lock(counter);
+        window.roll(row.window, now);
+        let (address, total) = (counter.address.load(Relaxed), counter.total.load(Relaxed));
+        let share = counter.share.load(Relaxed).min(address);
+        let most = match window.total >= total {
+            true => share,
+            false => address,
+        };
+        if window.of(&Counted::Key(key)) >= most || !window.has_room(share) {
+            return Err(window.ends_at.saturating_sub(now).max(1));
+        }
+        window.add(Counted::Key(key), 1);
+        window.total = window.total.saturating_add(1);
+        if self.told.load(Relaxed) {
+            window.untold.add_of_key(key, 1);
+            drop(window);
+            self.spent.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Of what [`Budgets::spend_of_key`] counted nothing was kept.
+    pub fn give_back_of_key(&self, act: Act, key: &str) {
+        let mut window = lock(&self.counters[act as usize]);
+        let key = hash_of(key);
+        // None: the window is another one, or the key was forgotten.
+        let Some(of) = window.callers.get_mut(&Counted::Key(key)) else {
+            return;
+        };
+        *of = of.saturating_sub(1);
+        window.total = window.total.saturating_sub(1);
+        if self.told.load(Relaxed) {
+            window.untold.add_of_key(key, -1);
+        }
     }
 
     /// Whether the total of an act is used up.
@@ -385,7 +468,13 @@ pub fn documented(limits: &Limits) -> String {
         if let Some(host) = of.host {
             address = format!("{address}, and {host} at one host");
         }
-        let (total, share) = (figure(of.total), figure(of.share));
+        let (total, mut share) = (figure(of.total), figure(of.share));
+        if of.of_key {
+            address.push_str(" of one key");
+            if of.share != NONE {
+                share.push_str(" of one key");
+            }
+        }
         lines.push(row(of.what, &address, &total, &share, of.window));
     }
     let asked = "requests for a mail for one account, known browsers aside";
@@ -426,7 +515,7 @@ mod tests {
             assert!(row.address == NONE || row.address <= row.total);
             // No network uses all of it up, and what is left beyond is small.
             assert!(row.address == NONE || row.address.saturating_mul(4) <= row.total);
-            assert!(row.share <= row.address);
+            assert!(row.share <= row.address || row.total == NONE);
         }
     }
 
@@ -471,7 +560,7 @@ mod tests {
     fn what_is_used_up_in_all_slows_who_sends_much_and_shuts_nobody_out() {
         for row in &TABLE {
             // What is sent is decided by what is asked for.
-            if row.address == NONE {
+            if row.address == NONE || row.of_key {
                 continue;
             }
             let budgets = Budgets::default();
@@ -543,6 +632,43 @@ mod tests {
         // Of the others' nothing was spent.
         let others = (0..20).filter(|n| budgets.spend(Act::Provider, stranger(*n), 1).is_ok());
         assert_eq!(others.count(), 15);
+    }
+
+    #[test]
+    fn one_key_and_all_of_them_have_a_budget_and_each_a_share_beyond() {
+        let budgets = Budgets::default();
+        let row = &TABLE[Act::Proof as usize];
+        let spend = |key: &str| budgets.spend_of_key(Act::Proof, key, 1);
+        let granted = |key: &str, most: u32| (0..most).filter(|_| spend(key).is_ok()).count();
+        let keys = row.total / row.address;
+        for key in 0..keys {
+            let all = granted(&format!("key {key}"), row.address + 1);
+            // The last one finds the total used up, too.
+            assert_eq!(all, row.address as usize);
+        }
+        assert_eq!(spend("key 0"), Err(900));
+        assert_eq!(granted("late", row.address), row.share as usize);
+        // What nothing was kept of is spent again.
+        budgets.give_back_of_key(Act::Proof, "late");
+        assert_eq!(granted("late", 2), 1);
+        // Another row, and the next window.
+        assert_eq!(budgets.spend_of_key(Act::ClientProof, "key 0", 1), Ok(()));
+        assert_eq!(budgets.spend_of_key(Act::Proof, "key 0", 901), Ok(()));
+    }
+
+    #[test]
+    fn more_keys_than_are_told_apart_refuse_nobody_and_forget_who_spends_much_least() {
+        let budgets = Budgets::default();
+        budgets.set(Act::Proof, 300, u32::MAX);
+        budgets.counters[Act::Proof as usize]
+            .share
+            .store(200, Relaxed);
+        let spend = |key: &str| budgets.spend_of_key(Act::Proof, key, 1).is_ok();
+        assert!((0..300).all(|_| spend("much")));
+        assert!((0..MAX_CALLERS + 100).all(|key| spend(&key.to_string())));
+        assert!(!spend("much"));
+        let window = lock(&budgets.counters[Act::Proof as usize]);
+        assert!(window.callers.len() <= MAX_CALLERS);
     }
 
     #[test]

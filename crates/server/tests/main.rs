@@ -37,6 +37,7 @@ mod passkeys;
 mod password_login;
 mod people_claims;
 mod person_data;
+mod proofs;
 mod providers;
 mod realms;
 mod records;

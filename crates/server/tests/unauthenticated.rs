@@ -10,7 +10,7 @@ use crate::common::{
     browser::Browser,
     client,
     client::Call,
-    made::{REDIRECT, alice, code, redeem},
+    made::{Proof, REDIRECT, alice, code, proof, random_id, redeem, signer},
     people::{Mail, PASSWORD, add_user, parameters, people, request, start},
     routes,
 };
@@ -23,6 +23,7 @@ use signet_agent::{
     object::Signed,
     revocation::{Revocation, Target},
 };
+use signet_crypto::Algorithm;
 use signet_oauth::{
     client::{AuthMethod, Client},
     endpoint::ENDPOINTS,
@@ -220,6 +221,24 @@ fn kinds() -> Vec<Kind> {
         form("/par", &[PUBLIC]),
         form("/par", &[("client_id", "nobody")]),
         kind("/par", |_| Call::post("/par").form(&parameters(&[PUBLIC]))),
+        keeps(
+            kind("/par", |stage| {
+                let jti = random_id();
+                let content = Proof {
+                    htm: "POST",
+                    path: "/par",
+                    jti: &jti,
+                    nonce: None,
+                    token: None,
+                };
+                // A key is not scarce: there is the budget of all, and the endpoint's own.
+                let proof = proof(&stage.server, &signer(Algorithm::Es256), &content);
+                let call = Call::post("/par").form(&parameters(&[PUBLIC]));
+                call.header("dpop", &proof)
+            }),
+            40,
+            Act::Proof,
+        ),
         form("/register", &[]),
         kind("/register", |_| Call::post("/register").json(&json!({}))),
         keeps(

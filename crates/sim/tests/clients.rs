@@ -16,7 +16,7 @@ use signet_crypto::{
 use signet_login::journey::one_time_code::{self, Attempt, MailedCodeId, NewCode};
 use signet_oauth::id::{CodeId, DeviceId, GrantId};
 use signet_oauth::token::decision::{Retry, SingleUse};
-use signet_realm::single_use::{self, Refusal, SingleUseError, family_key};
+use signet_realm::single_use::{self, Proofs, Refusal, SingleUseError, family_key};
 use signet_store::{Change, Key, Op, Outcome, Row, Store, StoreError, Table};
 use std::{
     collections::BTreeMap,
@@ -283,12 +283,13 @@ async fn conditions(
         end: FAR,
     });
     let all: Vec<SingleUse> = sent.into_iter().chain([last]).collect();
-    match single_use::commit(store, &all, Vec::new(), now).await {
+    match single_use::commit(store, Proofs::uncounted(), &all, Vec::new(), now).await {
         Ok(()) => Ok((Some(Told::Done), None)),
         Err(SingleUseError::Refused(Refusal::DpopProof)) => {
             Ok((Some(Told::Used), Some(Refusal::DpopProof)))
         }
         Err(SingleUseError::Refused(refusal)) => Ok((Some(Told::Done), Some(refusal))),
+        Err(SingleUseError::TooMany { .. }) => panic!("nothing is counted"),
         Err(SingleUseError::Store(error)) => Err(error),
     }
 }
@@ -413,6 +414,7 @@ async fn ask(
                     let mut hash = [0; 32];
                     hash[..16].copy_from_slice(&id(number));
                     let proof = SingleUse::AgentProof {
+                        by: "agent".to_owned(),
                         id: hash,
                         end: value.end,
                     };

@@ -14,7 +14,7 @@ use signet_oauth::scope::ScopeSet;
 use signet_oauth::token::decision::SingleUse;
 use signet_oauth::token::dpop_policy::check_presentation;
 use signet_realm::revoked::Index;
-use signet_realm::single_use;
+use signet_realm::single_use::{self, Proofs};
 use signet_realm::state::Realm;
 use signet_request::access::{self, Entrance, KeptOut, Leave, Sought, Wants};
 use signet_request::http::Context;
@@ -50,7 +50,8 @@ impl Admin {
     ///
     /// # Errors
     /// `invalid_token` or what is wrong with the proof of possession, both 401;
-    /// `insufficient_scope`, 403; 503 where the store does not answer.
+    /// `insufficient_scope`, 403; 429 for too many proofs of one key; 503 where the store does not
+    /// answer.
     pub(crate) async fn of_request(context: &Context) -> Result<Admin, Problem> {
         let facts = token_of(context).await?;
         let role = Role::of(&facts.scope).ok_or_else(|| {
@@ -121,8 +122,11 @@ pub(crate) async fn token_of(context: &Context) -> Result<Arc<VerifiedAccessToke
     let (facts, single_use) = check_token(context)?;
     if let Some(single_use) = single_use {
         // RFC 9449 section 11.1: a proof is used once.
+        let client = context.snapshot.registry.clients.get(&facts.client_id);
+        let client = client.map(|client| &**client);
         single_use::commit(
             &*context.realm.store,
+            Proofs::with_token_of(&context.realm.budgets, client),
             &[single_use],
             Vec::new(),
             context.now(),
@@ -131,6 +135,9 @@ pub(crate) async fn token_of(context: &Context) -> Result<Arc<VerifiedAccessToke
         .map_err(|error| match error {
             single_use::SingleUseError::Refused(_) => {
                 unauthorized("the DPoP proof was used before")
+            }
+            single_use::SingleUseError::TooMany { retry_after } => {
+                Problem::too_many("too many proofs of this key", retry_after)
             }
             single_use::SingleUseError::Store(error) => error.into(),
         })?;

@@ -30,6 +30,9 @@ pub(crate) struct Problem {
     /// The request shows no token at all.
     #[serde(skip)]
     without_token: bool,
+    /// Seconds.
+    #[serde(skip)]
+    retry_after: Option<u64>,
 }
 
 impl Problem {
@@ -46,6 +49,7 @@ impl Problem {
             detail: detail.into(),
             scope: None,
             without_token: false,
+            retry_after: None,
         }
     }
 
@@ -93,6 +97,15 @@ impl Problem {
         )
     }
 
+    /// A budget is used up, and has room again after so many seconds: 429.
+    pub(crate) fn too_many(detail: &'static str, retry_after: u64) -> Problem {
+        let code = ErrorCode::TemporarilyUnavailable.as_str();
+        Problem {
+            retry_after: Some(retry_after),
+            ..Problem::new(StatusCode::TOO_MANY_REQUESTS, code, detail)
+        }
+    }
+
     /// Names the kind of record and which one, where the refusal is about what the path names.
     pub(crate) fn about(mut self, path: &str, named: &[String]) -> Problem {
         let kinds: Vec<&str> = path
@@ -131,6 +144,11 @@ impl Problem {
         self.status
     }
 
+    /// Seconds after which to ask again, where it is 429.
+    pub(crate) const fn retry_after(&self) -> Option<u64> {
+        self.retry_after
+    }
+
     /// What is to be put right.
     pub(crate) fn detail(&self) -> &str {
         &self.detail
@@ -162,8 +180,15 @@ impl Problem {
         if let Some(Ok(challenge)) = challenge.map(HeaderValue::try_from) {
             headers.insert(header::WWW_AUTHENTICATE, challenge);
         }
-        if status == StatusCode::SERVICE_UNAVAILABLE {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("2"));
+        let seconds = match self.retry_after {
+            Some(seconds) => Some(HeaderValue::from(seconds)),
+            None if status == StatusCode::SERVICE_UNAVAILABLE => {
+                Some(HeaderValue::from_static("2"))
+            }
+            None => None,
+        };
+        if let Some(seconds) = seconds {
+            headers.insert(header::RETRY_AFTER, seconds);
         }
         answer
     }

@@ -84,6 +84,8 @@ pub(super) struct Refusal {
     detail: String,
     /// Of a 403: the scopes that are needed.
     scope: &'static str,
+    /// Of a 429, in seconds.
+    retry_after: Option<u64>,
 }
 
 /// What every request needs.
@@ -96,6 +98,7 @@ impl Refusal {
             kind: None,
             detail: detail.into(),
             scope: SCOPE,
+            retry_after: None,
         }
     }
 
@@ -136,7 +139,7 @@ impl Refusal {
             (None, 403) => "insufficient_scope",
             (None, 404) => "not_found",
             (None, 412) => "changed_meanwhile",
-            (None, 500..) => "temporarily_unavailable",
+            (None, 429 | 500..) => "temporarily_unavailable",
             (None, _) => "invalid_request",
         }
     }
@@ -170,6 +173,10 @@ impl Refusal {
             let headers = answer.headers_mut();
             headers.insert(header::WWW_AUTHENTICATE, challenge);
         }
+        if let Some(seconds) = self.retry_after {
+            let headers = answer.headers_mut();
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
         answer
     }
 }
@@ -192,6 +199,7 @@ impl From<Error> for Refusal {
             kind: Some(error.kind),
             detail: error.detail,
             scope: SCOPE,
+            retry_after: None,
         }
     }
 }
@@ -237,7 +245,10 @@ impl From<Problem> for Refusal {
     fn from(problem: Problem) -> Refusal {
         match problem.status() {
             400 => Refusal::value(problem.detail()),
-            status => Refusal::plain(status, problem.detail()),
+            status => Refusal {
+                retry_after: problem.retry_after(),
+                ..Refusal::plain(status, problem.detail())
+            },
         }
     }
 }

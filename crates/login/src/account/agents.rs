@@ -21,7 +21,8 @@ use signet_pages::{AgentGrantView, AgentsView, IdentityView};
 use signet_realm::agents::delegation_index::{self, Holder};
 use signet_realm::agents::statement::Authority;
 use signet_realm::agents::{AgentError, binding, registry};
-use signet_realm::single_use::{self, SingleUseError};
+use signet_realm::attempts::Refused;
+use signet_realm::single_use::{self, Proofs, SingleUseError};
 use signet_request::browser_request::{BrowserRequest, LoggedIn};
 use signet_request::http::Response;
 use signet_request::interaction::Interaction;
@@ -174,11 +175,16 @@ async fn try_bind(
     )
     .map_err(refusal)?;
     let single_use = SingleUse::AgentProof {
+        by: fresh.user().id.clone(),
         id: signet_crypto::hash::sha256(challenge.as_bytes()),
         end: now + CHALLENGE_LIFETIME.max(settings.interaction_lifetime) + 1,
     };
-    match single_use::commit(&*realm.store, &[single_use], Vec::new(), now).await {
+    let proofs = Proofs::of_anybody(&realm.budgets);
+    match single_use::commit(&*realm.store, proofs, &[single_use], Vec::new(), now).await {
         Ok(()) => {}
+        Err(SingleUseError::TooMany { retry_after }) => {
+            return Err(Refused::TooMany { retry_after }.into());
+        }
         Err(SingleUseError::Refused(_)) => {
             return Err(Failure::Invalid("agents-refused-answered"));
         }

@@ -77,6 +77,8 @@ pub enum SingleUse {
     /// An agent's proof of possession, by the hash of what it says: once. A refusal is
     /// `invalid_request`.
     AgentProof {
+        /// under whose name it is counted: the agent that signed it, or the user who asked for it
+        by: String,
         /// the proof's id
         id: [u8; 32],
         /// after the proof is too old to be accepted

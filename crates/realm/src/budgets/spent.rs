@@ -2,7 +2,7 @@
 //! counted something, so that many nodes have one budget together, approximately. What is sent
 //! is added to the window that the receiving node is in, never above the budget, so it takes no
 //! more memory than what is counted at home; what is lost on the way is not counted elsewhere.
-use super::{Budgets, MAX_CALLERS, TABLE, lock};
+use super::{Budgets, Counted, KeyHash, MAX_CALLERS, TABLE, lock};
 use serde::{Deserialize, Serialize};
 use std::{
     net::IpAddr,
@@ -21,6 +21,9 @@ pub enum Payer {
     /// A host that requests were made to.
     #[serde(rename = "h")]
     Host(String),
+    /// A key that signed proofs.
+    #[serde(rename = "k")]
+    Key(KeyHash),
 }
 
 /// So many more were counted: which row of the table, whose, how many.
@@ -32,6 +35,21 @@ pub struct Spent(pub usize, pub Payer, pub u32);
 pub(super) struct Untold {
     pub(super) addresses: std::collections::HashMap<IpAddr, u32>,
     pub(super) hosts: std::collections::HashMap<String, u32>,
+    /// Less than nothing where what was told is given back: of the next ones so many are not told.
+    keys: std::collections::HashMap<KeyHash, i64>,
+}
+
+impl Untold {
+    pub(super) fn add_of_key(&mut self, key: KeyHash, count: i64) {
+        if self.keys.len() >= MAX_CALLERS && !self.keys.contains_key(&key) {
+            return;
+        }
+        let of = self.keys.entry(key).or_default();
+        *of += count;
+        if *of == 0 {
+            self.keys.remove(&key);
+        }
+    }
 }
 
 /// As it travels.
@@ -68,7 +86,11 @@ impl Budgets {
         let mut spent = Vec::new();
         for (act, counter) in self.counters.iter().enumerate() {
             let mut window = lock(counter);
-            let Untold { addresses, hosts } = &mut window.untold;
+            let Untold {
+                addresses,
+                hosts,
+                keys,
+            } = &mut window.untold;
             let some = addresses.keys().take(MAX_SPENT - spent.len());
             for address in some.copied().collect::<Vec<_>>() {
                 let count = addresses.remove(&address).unwrap_or(0);
@@ -78,6 +100,11 @@ impl Budgets {
             for host in some.collect::<Vec<_>>() {
                 let count = hosts.remove(&host).unwrap_or(0);
                 spent.push(Spent(act, Payer::Host(host), count));
+            }
+            let some = keys.extract_if(|_, count| *count > 0);
+            for (key, count) in some.take(MAX_SPENT - spent.len()) {
+                let count = u32::try_from(count).unwrap_or(u32::MAX);
+                spent.push(Spent(act, Payer::Key(key), count));
             }
         }
         spent
@@ -103,6 +130,14 @@ impl Budgets {
                 Payer::Host(host) if window.hosts.len() < most as usize => {
                     let of_host = window.hosts.entry(host.clone()).or_default();
                     *of_host = of_host.saturating_add(*count);
+                }
+                Payer::Key(key) => {
+                    let share = counter.share.load(Relaxed);
+                    let share = share.min(counter.address.load(Relaxed));
+                    if window.has_room(share) {
+                        window.total = window.total.saturating_add(*count);
+                        window.add(Counted::Key(*key), *count);
+                    }
                 }
                 // It is full: everything is refused as it is.
                 Payer::Address(_) | Payer::Host(_) => {}
@@ -178,6 +213,39 @@ mod tests {
             tell(&nodes, 1);
         }
         assert!((60..63).contains(&granted), "{granted}");
+    }
+
+    #[test]
+    fn the_proofs_of_a_key_have_one_budget_at_all_nodes_together() {
+        let nodes = nodes(3);
+        nodes.iter().for_each(|node| node.set(Act::Proof, 30, 100));
+        let mut granted = 0;
+        for round in 0..40 {
+            let spend = |node: &&Budgets| node.spend_of_key(Act::Proof, "key", round).is_ok();
+            granted += nodes.iter().filter(spend).count();
+            tell(&nodes, round);
+        }
+        assert!((30..33).contains(&granted), "{granted}");
+    }
+
+    #[test]
+    fn what_is_given_back_at_one_node_is_not_spent_at_another() {
+        let nodes = nodes(2);
+        let [one, two] = &*nodes else { unreachable!() };
+        nodes.iter().for_each(|node| node.set(Act::Proof, 3, 100));
+        for told_between in [false, true] {
+            for _ in 0..20 {
+                assert_eq!(one.spend_of_key(Act::Proof, "key", 1), Ok(()));
+                if told_between {
+                    tell(&nodes, 1);
+                }
+                one.give_back_of_key(Act::Proof, "key");
+                tell(&nodes, 1);
+            }
+        }
+        // One was told before it was given back, and none of those that came after it.
+        let left = (0..10).filter(|_| two.spend_of_key(Act::Proof, "key", 1).is_ok());
+        assert_eq!(left.count(), 2);
     }
 
     #[test]

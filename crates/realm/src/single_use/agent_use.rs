@@ -100,7 +100,7 @@ pub(super) async fn spend(
 
 #[cfg(test)]
 mod tests {
-    use super::super::commit;
+    use super::super::{Proofs, commit};
     use super::*;
     use signet_store::MemoryStore;
 
@@ -120,10 +120,16 @@ mod tests {
         }
     }
     fn refusal(store: &MemoryStore, single_use: &[SingleUse]) -> Option<Refusal> {
-        match run(commit(store, single_use, Vec::new(), 100)) {
+        match run(commit(
+            store,
+            Proofs::uncounted(),
+            single_use,
+            Vec::new(),
+            100,
+        )) {
             Ok(()) => None,
             Err(SingleUseError::Refused(refusal)) => Some(refusal),
-            Err(SingleUseError::Store(error)) => panic!("{error}"),
+            Err(error) => panic!("{error:?}"),
         }
     }
 
@@ -163,7 +169,13 @@ mod tests {
         run(async {
             let mut racing = Vec::new();
             for _ in 0..40 {
-                racing.push(Box::pin(commit(&store, &condition, Vec::new(), 100)));
+                racing.push(Box::pin(commit(
+                    &store,
+                    Proofs::uncounted(),
+                    &condition,
+                    Vec::new(),
+                    100,
+                )));
             }
             for race in racing {
                 won += usize::from(race.await.is_ok());
@@ -177,6 +189,7 @@ mod tests {
         let store = MemoryStore::new();
         let single_use = [
             SingleUse::AgentProof {
+                by: "agent".to_owned(),
                 id: [9; 32],
                 end: 1000,
             },

@@ -5,10 +5,15 @@
 //! stops, so nobody consumes a code with a replayed proof. A code or refresh token that turns out
 //! to be used already is only called a replay when everything before it held: then the sender
 //! proved to be the client, and the grant ends.
+//!
+//! A proof is a row whose number its sender chooses, so whoever commits says whether the proofs are
+//! counted ([`Proofs`]), by the key that signed them. Nothing is written of one too many.
 use signet_oauth::id::{CodeId, GrantId};
 mod agent_use;
+mod proofs;
 
 pub use agent_use::agent_uses;
+pub use proofs::Proofs;
 
 use signet_crypto::ct_eq;
 use signet_oauth::token::decision::{RowName, SingleUse};
@@ -48,6 +53,11 @@ pub enum Refusal {
 pub enum SingleUseError {
     /// A condition did not hold. Those before it are committed.
     Refused(Refusal),
+    /// The key of a proof has sent too many: nothing is committed.
+    TooMany {
+        /// the seconds after which there is room again
+        retry_after: u64,
+    },
     /// The store failed: nothing may be answered but that.
     Store(StoreError),
 }
@@ -65,13 +75,15 @@ pub fn key_of(name: &RowName) -> Key {
     }
 }
 
-/// Commits the conditions, in order. `then`: further writes that belong to the last one (the list
-/// of a user's grants). When this returns `Ok`, all held and are durable. `now`: Unix seconds.
+/// Commits the conditions, in order. `proofs`: whether those among them are counted. `then`:
+/// further writes that belong to the last one (the list of a user's grants). When this returns
+/// `Ok`, all held and are durable. `now`: Unix seconds.
 ///
 /// # Errors
-/// The first condition that did not hold, or the store's failure.
+/// The first condition that did not hold, a proof too many, or the store's failure.
 pub async fn commit(
     store: &dyn Store,
+    proofs: Proofs<'_>,
     single_use: &[SingleUse],
     then: Vec<Op>,
     now: u64,
@@ -79,6 +91,7 @@ pub async fn commit(
     if single_use.is_empty() && then.is_empty() {
         return Ok(());
     }
+    proofs.spend(single_use, now)?;
     let mut changes = Vec::with_capacity(single_use.len());
     let mut planned = Vec::with_capacity(single_use.len());
     let mut refused = None;
@@ -123,7 +136,10 @@ pub async fn commit(
                 return Err(StoreError::Unavailable("an impossible refusal".to_owned()).into());
             };
             match judge(condition, row.as_ref(), now) {
-                Some(refusal) => return Err(SingleUseError::Refused(refusal)),
+                Some(refusal) => {
+                    proofs.give_back(condition, &refusal);
+                    return Err(SingleUseError::Refused(refusal));
+                }
                 // Only the documented retry holds after a refusal: a racing request of the same
                 // sender was first.
                 None if is_at(condition, row.as_ref()) => {
@@ -160,7 +176,7 @@ async fn plan(store: &dyn Store, condition: &SingleUse, now: u64) -> Result<Plan
         SingleUse::DpopProof { jkt, jti, end } => {
             Plan::Change(insert_once(once_key(b'p', jkt, jti), *end))
         }
-        SingleUse::AgentProof { id, end } => {
+        SingleUse::AgentProof { id, end, .. } => {
             let mut partition = vec![b'g'];
             partition.extend_from_slice(id);
             Plan::Change(insert_once(Key::new(Table::Once, partition), *end))
@@ -390,10 +406,16 @@ mod tests {
             .block_on(future)
     }
     fn refusal(store: &MemoryStore, single_use: &[SingleUse], now: u64) -> Option<Refusal> {
-        match run(commit(store, single_use, Vec::new(), now)) {
+        match run(commit(
+            store,
+            Proofs::uncounted(),
+            single_use,
+            Vec::new(),
+            now,
+        )) {
             Ok(()) => None,
             Err(SingleUseError::Refused(refusal)) => Some(refusal),
-            Err(SingleUseError::Store(error)) => panic!("{error}"),
+            Err(error) => panic!("{error:?}"),
         }
     }
     fn code(id: u8) -> SingleUse {

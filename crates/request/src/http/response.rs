@@ -20,9 +20,13 @@ pub fn error(error: &OAuthError) -> Response {
             .headers_mut()
             .insert(header::WWW_AUTHENTICATE, challenge);
     }
-    // RFC 9110 section 15.6.4: it is worth while to ask again.
-    if status == StatusCode::SERVICE_UNAVAILABLE {
-        let seconds = HeaderValue::from_static("2");
+    // RFC 9110 section 15.6.4, RFC 6585 section 4: it is worth while to ask again.
+    let seconds = match error.retry_after {
+        Some(seconds) => Some(HeaderValue::from(seconds)),
+        None if status == StatusCode::SERVICE_UNAVAILABLE => Some(HeaderValue::from_static("2")),
+        None => None,
+    };
+    if let Some(seconds) = seconds {
         response.headers_mut().insert(header::RETRY_AFTER, seconds);
     }
     response

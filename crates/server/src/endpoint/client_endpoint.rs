@@ -17,7 +17,7 @@ use signet_oauth::token::grant::{self, Gives};
 use signet_realm::attempts::{self, Kind, Refused};
 use signet_realm::budgets::Act;
 use signet_realm::outbound::Payer;
-use signet_realm::single_use::{self, Refusal, SingleUseError};
+use signet_realm::single_use::{self, Proofs, Refusal, SingleUseError};
 use signet_realm::state::Snapshot;
 use signet_request::http::{Context, Response, response};
 use signet_store::{Op, StoreError};
@@ -172,7 +172,9 @@ impl ClientRequest {
     pub(super) async fn authenticate(&self) -> Result<Authenticated, OAuthError> {
         let authenticated = self.authenticate_uncommitted().await?;
         if let Some(single_use) = &authenticated.single_use {
-            self.commit(std::slice::from_ref(single_use), Vec::new())
+            let single_use = std::slice::from_ref(single_use);
+            // An assertion: the client has authenticated.
+            self.commit(Proofs::uncounted(), single_use, Vec::new())
                 .await?;
         }
         self.context.note_client(&authenticated.client.client_id);
@@ -188,10 +190,11 @@ impl ClientRequest {
         })
     }
 
-    /// Commits once-only conditions. A replayed code or refresh token ends its grant here, before
-    /// anything is answered.
+    /// Commits once-only conditions; `proofs`: whether those among them are counted. A replayed
+    /// code or refresh token ends its grant here, before anything is answered.
     pub(super) async fn commit(
         &self,
+        proofs: Proofs<'_>,
         single_use: &[SingleUse],
         then: Vec<Op>,
     ) -> Result<(), OAuthError> {
@@ -199,9 +202,14 @@ impl ClientRequest {
         if single_use.is_empty() && then.is_empty() {
             return Ok(());
         }
-        let refusal = match single_use::commit(&*realm.store, single_use, then, self.now()).await {
+        let store = &*realm.store;
+        let refusal = match single_use::commit(store, proofs, single_use, then, self.now()).await {
             Ok(()) => return Ok(()),
             Err(SingleUseError::Store(error)) => return Err(self.store_failed(&error)),
+            Err(SingleUseError::TooMany { retry_after }) => {
+                let text = "too many proofs of this key";
+                return Err(OAuthError::too_many(text, retry_after));
+            }
             Err(SingleUseError::Refused(refusal)) => refusal,
         };
         Err(match refusal {
@@ -232,6 +240,15 @@ impl ClientRequest {
                 invalid_grant("an old refresh token; its family is revoked")
             }
         })
+    }
+
+    /// Whether the proofs of a request of this client are counted.
+    pub(super) fn proofs(&self, client_id: &str) -> Proofs<'_> {
+        let budgets = &self.context.realm.budgets;
+        match self.snapshot().registry.clients.get(client_id) {
+            Some(client) => Proofs::of_client(budgets, client),
+            None => Proofs::of_anybody(budgets),
+        }
     }
 
     async fn end_replayed(&self, grant_id: GrantId, what: &str) -> Result<(), OAuthError> {
@@ -382,11 +399,6 @@ impl ClientRequest {
             ErrorCode::UseDpopNonce | ErrorCode::InvalidDpopProof
         ) {
             self.add_nonce(&mut answer);
-        }
-        if error.code == ErrorCode::TemporarilyUnavailable {
-            answer
-                .headers_mut()
-                .insert(header::RETRY_AFTER, HeaderValue::from_static("2"));
         }
         answer
     }

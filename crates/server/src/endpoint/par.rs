@@ -44,7 +44,10 @@ async fn answer(client_request: &ClientRequest) -> Result<(Arc<Client>, Vec<u8>)
         .decide(|rules| dpop_policy::check(rules, request.dpop, request.htm, request.htu))?;
     if let Some(possession) = &possession {
         let single_use = std::slice::from_ref(&possession.single_use);
-        client_request.commit(single_use, Vec::new()).await?;
+        let proofs = client_request.proofs(&client.client_id);
+        client_request
+            .commit(proofs, single_use, Vec::new())
+            .await?;
     }
     let jkt = possession.as_ref().map(|p| p.jkt.as_str());
     let id = signet_crypto::random::bytes();

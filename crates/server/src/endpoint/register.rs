@@ -349,12 +349,7 @@ fn refused(context: &Context, spent: Result<(), u64>) -> Result<(), Box<Response
 }
 
 fn later(context: &Context, description: &'static str, retry_after: u64) -> Response {
-    let error = OAuthError::new(ErrorCode::TemporarilyUnavailable, description);
-    let mut answer = refuse(context, &error);
-    *answer.status_mut() = StatusCode::TOO_MANY_REQUESTS;
-    let headers = answer.headers_mut();
-    headers.insert(header::RETRY_AFTER, HeaderValue::from(retry_after));
-    answer
+    refuse(context, &OAuthError::too_many(description, retry_after))
 }
 
 async fn create(context: &Context, client: Client) -> Result<Arc<Client>, RecordError> {

@@ -143,7 +143,9 @@ async fn answer(client_request: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
         return Ok(body);
     }
     // What is spent and what is said about it are there together, or neither is.
-    let commit = audit::with_record(event, client_request.commit(&decision.single_use, then));
+    let proofs = client_request.proofs(&decision.issue.access_token.client_id);
+    let commit = client_request.commit(proofs, &decision.single_use, then);
+    let commit = audit::with_record(event, commit);
     let mut commit = Box::pin(commit);
     // The answer is signed while the change is on its way to the disk, and leaves when it is there:
     // of one that is refused nobody sees anything. A chain is looked at again in between.

@@ -33,8 +33,9 @@ pub(super) async fn answer(
     }
     let user = person(client_request, &exchange.subject.sub).await?;
     let leave = allowed(client_request, &exchange, &user)?;
+    let proofs = client_request.proofs(&exchange.client_id);
     client_request
-        .commit(&exchange.single_use, Vec::new())
+        .commit(proofs, &exchange.single_use, Vec::new())
         .await?;
     let asked = Exchange {
         realm: Arc::clone(&client_request.context.realm),

@@ -19,6 +19,7 @@ use signet_oauth::people::userinfo::{require_audience, require_openid, userinfo_
 use signet_oauth::request;
 use signet_oauth::token::decision::SingleUse;
 use signet_oauth::token::dpop_policy::{Scheme, check_presentation};
+use signet_realm::single_use::Proofs;
 use signet_request::access::{self, Entrance, Sought, Wants};
 use signet_request::http::{Context, Response, response};
 
@@ -48,10 +49,16 @@ async fn answer(client_request: &ClientRequest) -> Result<Response, OAuthError> 
     let (scheme, token) = presented(client_request)?;
     let (facts, single_use) = check(client_request, scheme, token)?;
     if let Some(single_use) = single_use {
+        let context = &client_request.context;
+        let client = context.snapshot.registry.clients.get(&facts.client_id);
+        let proofs = Proofs::with_token_of(&context.realm.budgets, client.map(|client| &**client));
         client_request
-            .commit(&[single_use], Vec::new())
+            .commit(proofs, &[single_use], Vec::new())
             .await
-            .map_err(|error| error.with_challenge(Challenge::Dpop))?;
+            .map_err(|error| match error.code {
+                ErrorCode::InvalidDpopProof => error.with_challenge(Challenge::Dpop),
+                _ => error,
+            })?;
     }
     require_audience(&facts.audience, &client_request.snapshot().settings)?;
     require_openid(&facts.scope)?;

@@ -23,18 +23,21 @@ const ELSEWHERE: OAuthError = OAuthError {
     description: "provider-elsewhere",
     hint: None,
     challenge: None,
+    retry_after: None,
 };
 const GONE: OAuthError = OAuthError {
     code: ErrorCode::NotFound,
     description: "provider-not-offered",
     hint: None,
     challenge: None,
+    retry_after: None,
 };
 const ENDED: OAuthError = OAuthError {
     code: ErrorCode::InvalidRequest,
     description: "provider-elsewhere",
     hint: None,
     challenge: None,
+    retry_after: None,
 };
 
 const DENIED: &str = "provider-denied";

@@ -84,6 +84,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     let proof = chain.shown.proof.body();
     let settings = context.settings;
     let mut single_use = vec![SingleUse::AgentProof {
+        by: proof.by.agent.to_string(),
         id: chain.shown.proof.id().0,
         end: proof
             .at
