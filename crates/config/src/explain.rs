@@ -40,8 +40,8 @@ impl Explained {
     }
 }
 
-/// The setting of this name; of a table, every setting in it; of a list, the list and each member of
-/// its records.
+/// The setting of this name; of a table, every setting in it; of a list, the list and each member
+/// of its records.
 ///
 /// # Errors
 /// There is none; the nearest name, where one is near.

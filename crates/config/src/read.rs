@@ -140,7 +140,8 @@ pub fn schema() -> Json {
     schema
 }
 
-/// Puts what the rows of the settings know into the schema: ranges, owners, and when a change counts.
+/// Puts what the rows of the settings know into the schema: ranges, owners, and when a change
+/// counts.
 fn bound(schema: &mut Json) {
     for setting in SETTINGS {
         let (table, member) = setting.path.rsplit_once('.').unwrap_or(("", setting.path));

@@ -1,9 +1,9 @@
 //! What an operator can set: one row a setting, by the one name that it has in file, commands and
 //! documentation.
 //!
-//! Documentation, type and default of a setting are its type's, in [`crate::model`]; what a row adds
-//! is whose it is, when a change of it takes effect, and its range. The check of a file, what a
-//! reload says, the JSON Schema, `signet explain` and docs/settings.md are made of both.
+//! Documentation, type and default of a setting are its type's, in [`crate::model`]; what a row
+//! adds is whose it is, when a change of it takes effect, and its range. The check of a file, what
+//! a reload says, the JSON Schema, `signet explain` and docs/settings.md are made of both.
 
 use serde_json::Value;
 use signet_directory::{LONGEST_MINIMUM, MIN_PASSWORD_CHARS};

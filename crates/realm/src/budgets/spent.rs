@@ -35,7 +35,8 @@ pub struct Spent(pub usize, pub Payer, pub u32);
 pub(super) struct Untold {
     pub(super) addresses: std::collections::HashMap<IpAddr, u32>,
     pub(super) hosts: std::collections::HashMap<String, u32>,
-    /// Less than nothing where what was told is given back: of the next ones so many are not told.
+    /// Less than nothing where what the others know of is given back: so many of the next ones stay
+    /// here.
     keys: std::collections::HashMap<KeyHash, i64>,
 }
 
@@ -243,7 +244,7 @@ mod tests {
                 tell(&nodes, 1);
             }
         }
-        // One was told before it was given back, and none of those that came after it.
+        // One was sent before it was given back, and none of those that came after it.
         let left = (0..10).filter(|_| two.spend_of_key(Act::Proof, "key", 1).is_ok());
         assert_eq!(left.count(), 2);
     }

@@ -24,7 +24,7 @@ pub struct Explain {
     config: Option<PathBuf>,
 }
 
-/// Prints the settings; exit 1 where there is none of this name.
+/// Prints the settings; exit 1 for an unknown name.
 pub fn run(arguments: &Explain, output: &Output) -> Result<(), Failure> {
     let path = arguments.path.as_deref().unwrap_or_default();
     let found = explain(path).map_err(|near| {
