@@ -44,7 +44,7 @@ impl Explained {
 /// of its records.
 ///
 /// # Errors
-/// There is none; the nearest name, where one is near.
+/// Unknown: the nearest name, if any.
 pub fn explain(path: &str) -> Result<Vec<Explained>, Option<String>> {
     let root = schema();
     let mut found = Vec::new();
