@@ -140,7 +140,7 @@ fn named<T>(
 ) -> Result<T, &'static str> {
     match said {
         None => Ok(default),
-        Some(said) => read(said).ok_or_else(|| fault),
+        Some(said) => read(said).ok_or(fault),
     }
 }
 
@@ -157,7 +157,7 @@ impl ProviderForm {
             None => None,
             Some(said) => Some(
                 Preset::from_name(said)
-                    .ok_or_else(|| "preset is github, google, microsoft, gitlab or apple")?,
+                    .ok_or("preset is github, google, microsoft, gitlab or apple")?,
             ),
         };
         let mut provider = match preset {

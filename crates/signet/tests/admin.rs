@@ -250,7 +250,13 @@ async fn keys_scopes_and_resources_are_administered() {
         done(&dev, &["key", "rotate", "--sealing"])["sealing_keys"],
         2
     );
-    done(&dev, &["scope", "add", "orders:read", "See orders"]);
+    let add = ["scope", "add", "orders:read", "See orders"];
+    let added = done(
+        &dev,
+        &[&add[..], &["--in", "de=Bestellungen sehen"]].concat(),
+    );
+    assert_eq!(added["descriptions"]["de"], "Bestellungen sehen");
+    assert_eq!(done(&dev, &add)["descriptions"], added["descriptions"]);
     done(
         &dev,
         &[

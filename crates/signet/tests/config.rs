@@ -202,6 +202,24 @@ fn a_scope_that_the_file_does_not_define_is_said_and_is_no_fault() {
 }
 
 #[test]
+fn a_text_of_a_scope_in_what_is_no_language_is_named_by_its_place() {
+    let with = |language: &str| {
+        check(&format!(
+            "{GOOD}\n[[scopes]]\nname = \"orders:read\"\ndescription = \"See\"\n\
+             descriptions = {{ {language} = \"Sehen\" }}\n"
+        ))
+    };
+    assert_eq!(with("de").status.code(), Some(0));
+    let output = with("de_AT");
+    assert_eq!(output.status.code(), Some(1));
+    let faults = json(&output).to_string();
+    assert!(
+        faults.contains("scopes[0].descriptions") && faults.contains("RFC 5646"),
+        "{faults}"
+    );
+}
+
+#[test]
 fn a_person_of_the_file_has_a_profile() {
     let output = check(&format!(
         "{GOOD}\n[[users]]\nusername = \"ada\"\nprofile = {{ given_name = \"Ada\", locale = \"en\" }}\n"
