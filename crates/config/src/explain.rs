@@ -128,7 +128,7 @@ fn members(
 
 fn is_secret(node: &Value, root: &Value) -> bool {
     let refers = |one: &&Value| one["$ref"] == "#/$defs/SecretRef";
-    shapes(node, root).iter().any(|one| refers(&one))
+    shapes(node, root).iter().any(refers)
 }
 
 fn explained(path: &str, node: &Value, root: &Value) -> Option<Explained> {
@@ -154,7 +154,7 @@ fn shape(path: &str, node: &Value, root: &Value) -> String {
             Value::Array(kinds) => kinds.iter().any(|one| one == kind),
             one => one == kind,
         };
-        alternatives.iter().any(|one| named(&one))
+        alternatives.iter().any(named)
     };
     let choices: Vec<String> = alternatives
         .iter()

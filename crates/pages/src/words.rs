@@ -95,8 +95,10 @@ mod tests {
             claims: Vec::new(),
         });
         let said = |tag: &str, name: &str| {
-            let mut t = Face::default();
-            t.language = Language::of_tag(tag).unwrap();
+            let t = Face {
+                language: Language::of_tag(tag).unwrap(),
+                ..Face::default()
+            };
             scope_text(&t, &registry, name)
         };
         assert_eq!(said("de", "orders"), "Bestellungen sehen");
