@@ -358,6 +358,8 @@ async fn a_gate_at_a_node_that_hears_no_other_closes_and_opens_by_itself() {
         .await;
     // It stays closed for as long as its node speaks alone, and so is a gate that starts now.
     let later = Gate::start(directory, "later", &configuration("fail_closed"));
+    // Its issuer's keys come first.
+    later.until(&token, (503, "revocation_unknown")).await;
     for _ in 0..2 * AFTER {
         dev.service_token().await;
         for gate in [&closed, &later] {
