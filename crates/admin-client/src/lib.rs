@@ -43,6 +43,11 @@ pub struct Target {
     /// PEM file of the authority that the server's certificate comes from [also: SIGNET_CA_CERT].
     #[arg(long, value_name = "FILE")]
     ca_cert: Option<PathBuf>,
+    /// The realm to administer, one beside the server's first (`signet realm list`). Whoever
+    /// administers the server logs in to the first; administrators of the realm alone name its
+    /// issuer as --server instead.
+    #[arg(long, value_name = "NAME")]
+    pub realm: Option<String>,
     /// The administrator to log in as. With SIGNET_PASSWORD no browser is needed, where a password
     /// is enough for the account, or a password and a code of its app, in SIGNET_TOTP.
     #[arg(long, value_name = "NAME")]
@@ -255,11 +260,23 @@ impl Session {
                 login.by_password(&name, &password, totp.as_ref()).await?
             }
         };
-        Ok(Session {
+        let mut session = Session {
             base: format!("{base}/admin/v1"),
             client,
             token,
-        })
+        };
+        if let Some(realm) = &target.realm {
+            let path = format!("/realms/{}", http_client::percent_encode(realm));
+            let found = session.get(&path).await?;
+            let of_realm = found["issuer"].as_str().unwrap_or_default();
+            // A node is asked under its own name, as it is for the first realm.
+            let of_realm = match of_realm.strip_prefix(&issuer) {
+                Some(path) if path.starts_with('/') => format!("{base}{path}"),
+                Some(_) | None => of_realm.to_owned(),
+            };
+            session.base = format!("{of_realm}/admin/v1");
+        }
+        Ok(session)
     }
 
     /// Whom the server takes the caller for, as the token says: a `client_id`, where a client acts

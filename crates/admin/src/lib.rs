@@ -29,6 +29,7 @@ pub use operations::logouts::LOGOUTS;
 pub use operations::nodes::NODES;
 pub use operations::people::{ATTRIBUTES, GROUPS, ROLES};
 pub use operations::providers::PROVIDERS;
+pub use operations::realms::REALMS;
 pub use operations::resources::{RESOURCES, SCOPES};
 pub use operations::rules::{EXPLAIN, RULES};
 pub use operations::sealing;
@@ -42,7 +43,7 @@ use signet_request::http::{Router, response};
 
 /// Every operation, in the order of the document.
 fn rows() -> impl Iterator<Item = &'static dyn Row> {
-    let tables: [&[&dyn Row]; 17] = [
+    let tables: [&[&dyn Row]; 18] = [
         operations::clients::OPERATIONS,
         operations::users::OPERATIONS,
         operations::export::OPERATIONS,
@@ -60,6 +61,7 @@ fn rows() -> impl Iterator<Item = &'static dyn Row> {
         operations::audit::OPERATIONS,
         operations::nodes::OPERATIONS,
         operations::revocations::OPERATIONS,
+        operations::realms::OPERATIONS,
     ];
     tables.into_iter().flatten().copied()
 }
@@ -128,7 +130,7 @@ mod tests {
         let document: Value = serde_json::from_slice(&document).expect("JSON");
         for noun in [
             CLIENTS, USERS, SESSIONS, GRANTS, AGENTS, KEYS, RESOURCES, SCOPES, NODES, GROUPS,
-            ROLES, ATTRIBUTES, RULES, PROVIDERS,
+            ROLES, ATTRIBUTES, RULES, PROVIDERS, REALMS,
         ] {
             let answer = &document["paths"][noun.list]["get"]["responses"]["200"];
             let schema = &answer["content"]["application/json"]["schema"];

@@ -18,6 +18,7 @@ mod passkeys;
 pub mod people;
 pub mod providers;
 pub mod read;
+pub mod realms;
 mod rules;
 pub mod secret;
 pub mod settings;

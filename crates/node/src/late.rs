@@ -1,6 +1,7 @@
 //! What the realm tells and believes, whether or not this process is a node of several yet.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use signet_cluster::spread::Spread;
 use signet_crypto::Clock;
@@ -55,51 +56,102 @@ impl Tell for Late {
     }
 }
 
-/// What others tell, for a realm that may not be built yet.
+/// What others tell, for realms of which the first may not be built yet.
 #[derive(Default)]
 pub(crate) struct Heard(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// What came before the realm was there.
+    /// What came before the first realm was there.
     early: Vec<(NodeId, Vec<Entry>)>,
     realm: Option<Weak<Realm>>,
+    /// Further realms that are open, by their names.
+    others: HashMap<String, Weak<Realm>>,
+}
+
+impl State {
+    fn named(&self, name: &str) -> Option<Arc<Realm>> {
+        match name {
+            "" => self.realm.as_ref()?.upgrade(),
+            name => self.others.get(name)?.upgrade(),
+        }
+    }
 }
 
 impl Heard {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The realm is there: it believes what came before, and what comes from now on.
     pub(crate) fn attach(&self, realm: &Arc<Realm>) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         for (origin, entries) in state.early.drain(..) {
             realm.believe(&origin, &entries);
         }
         state.realm = Some(Arc::downgrade(realm));
     }
 
-    /// The realm, if it is there.
+    /// A further realm is open: it believes what comes from now on.
+    pub(crate) fn attach_further(&self, realm: &Arc<Realm>) {
+        let name = realm.id().as_str().to_owned();
+        self.state().others.insert(name, Arc::downgrade(realm));
+    }
+
+    /// A further realm is closed. What others tell of it is read when it is opened again.
+    pub(crate) fn detach(&self, realm: &Arc<Realm>) {
+        let mut state = self.state();
+        let name = realm.id().as_str();
+        let known = state.others.get(name);
+        if known.is_some_and(|known| std::ptr::eq(known.as_ptr(), Arc::as_ptr(realm))) {
+            state.others.remove(name);
+        }
+    }
+
+    /// The first realm, if it is there.
     pub(crate) fn realm(&self) -> Option<Arc<Realm>> {
-        let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        state.realm.as_ref()?.upgrade()
+        self.named("")
+    }
+
+    /// The realm of this name, if it is open.
+    pub(crate) fn named(&self, name: &str) -> Option<Arc<Realm>> {
+        self.state().named(name)
+    }
+
+    /// All that are open.
+    pub(crate) fn all(&self) -> Vec<Arc<Realm>> {
+        let state = self.state();
+        let others = state.others.values();
+        let all = state.realm.iter().chain(others);
+        all.filter_map(Weak::upgrade).collect()
     }
 }
 
 impl Believe for Heard {
     fn believe(&self, origin: &NodeId, entries: &[Entry]) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match &state.realm {
-            None => state.early.push((origin.clone(), entries.to_vec())),
-            Some(realm) => {
-                let realm = realm.upgrade();
-                drop(state);
-                if let Some(realm) = realm {
-                    realm.believe(origin, entries);
-                }
-            }
+        let mut state = self.state();
+        if state.realm.is_none() {
+            state.early.push((origin.clone(), entries.to_vec()));
+            return;
+        }
+        let named: BTreeSet<&str> = entries.iter().map(|entry| &*entry.realm).collect();
+        let realms: Vec<Arc<Realm>> = named.iter().filter_map(|name| state.named(name)).collect();
+        drop(state);
+        for realm in realms {
+            // Each takes its own.
+            realm.believe(origin, entries);
         }
     }
 
     fn is_current(&self, entry: &Entry) -> bool {
+        let state = self.state();
         // What nobody can judge yet is kept.
-        self.realm().is_none_or(|realm| realm.is_current(entry))
+        if state.realm.is_none() {
+            return true;
+        }
+        let realm = state.named(&entry.realm);
+        drop(state);
+        // A realm that is not open reads the store when it is opened.
+        realm.is_some_and(|realm| realm.is_current(entry))
     }
 }

@@ -21,10 +21,11 @@ mod whole;
 mod witness;
 
 use std::{
+    collections::HashMap,
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, OnceLock,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
     time::Duration,
@@ -48,7 +49,7 @@ use signet_realm::nodes::NodesError;
 use signet_realm::state::Realm;
 use signet_realm::tasks;
 use signet_store::{Engine, MovableStore, NodeId, SqliteStore, Store, sqlite};
-use tokio::sync::OnceCell;
+use tokio::{sync::OnceCell, task::AbortHandle};
 
 pub use joining::join_first;
 use joining::{Giver, Replicated};
@@ -138,6 +139,8 @@ pub struct Cluster {
     running: OnceCell<Running>,
     start: Mutex<Start>,
     runtime: tokio::runtime::Handle,
+    /// What runs beside the requests of a realm, by the realm's address.
+    beside: Mutex<HashMap<usize, Vec<AbortHandle>>>,
 }
 
 /// How far the start is.
@@ -192,6 +195,7 @@ impl Cluster {
                 waits: None,
             }),
             runtime: tokio::runtime::Handle::current(),
+            beside: Mutex::default(),
         })
     }
 
@@ -478,7 +482,7 @@ impl Cluster {
         }
         self.runtime
             .spawn(tasks::follow_the_time(realm.host.clone()));
-        let watching = self.clone().watch_for_removal(realm.clone());
+        let watching = self.clone().watch_for_removal();
         self.runtime.spawn(watching);
         if let Some(longest) = self.options.staleness {
             let listening = self.clone().listen_for_others(realm.clone(), longest);
@@ -487,12 +491,56 @@ impl Cluster {
         Ok(())
     }
 
+    /// A further realm of the process is built: it follows the other nodes from now on, where there
+    /// are some.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn attach_further(self: &Arc<Self>, realm: &Arc<Realm>) -> Result<(), String> {
+        self.heard.attach_further(realm);
+        let followed = match (self.is_whole(), self.is_shared()) {
+            (false, _) => {
+                let own = realm.share_own_rows().await;
+                own.map(|()| self.beside(realm, tasks::follow_nodes(realm.clone())))
+                    .map_err(|e| e.to_string())
+            }
+            (true, true) => self.share(realm).await,
+            (true, false) => Ok(()),
+        };
+        if followed.is_err() {
+            self.detach_further(realm);
+            return followed;
+        }
+        if let Some(node) = self.running.get() {
+            self.beside(realm, spent::tell(realm.clone(), node.links.clone()));
+        }
+        Ok(())
+    }
+
+    /// A further realm is closed: nothing runs beside it any more, and it hears nothing more of
+    /// other nodes.
+    pub fn detach_further(&self, realm: &Arc<Realm>) {
+        self.heard.detach(realm);
+        let mut beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_realm = beside.remove(&Arc::as_ptr(realm).addr());
+        drop(beside);
+        of_realm.iter().flatten().for_each(AbortHandle::abort);
+    }
+
+    /// Runs something beside a realm's requests, until the realm is closed.
+    pub fn beside(&self, realm: &Arc<Realm>, work: impl Future<Output = ()> + Send + 'static) {
+        let handle = self.runtime.spawn(work).abort_handle();
+        let mut beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_realm = beside.entry(Arc::as_ptr(realm).addr()).or_default();
+        of_realm.push(handle);
+    }
+
     async fn share(&self, realm: &Arc<Realm>) -> Result<(), String> {
         if realm.is_shared() {
             return Ok(());
         }
         realm.share().await.map_err(|e| e.to_string())?;
-        self.runtime.spawn(tasks::follow_nodes(realm.clone()));
+        self.beside(realm, tasks::follow_nodes(realm.clone()));
         Ok(())
     }
 
@@ -544,7 +592,7 @@ impl Cluster {
 
     /// Sees to it that a removed node answers nothing any more: it hears of it from the others, or,
     /// where it is cut off from them, from the database.
-    async fn watch_for_removal(self: Arc<Self>, realm: Arc<Realm>) {
+    async fn watch_for_removal(self: Arc<Self>) {
         loop {
             if let Some(running) = self.running.get()
                 && running.was_removed(self.replicated.is_none()).await
@@ -552,7 +600,9 @@ impl Cluster {
                 tracing::error!(
                     "refusing all requests: this node was removed from its cluster for good; stop it"
                 );
-                realm.set_removed();
+                for realm in self.heard.all() {
+                    realm.set_removed();
+                }
                 return;
             }
             match self.running.get() {
@@ -614,9 +664,14 @@ impl Cluster {
             invited: false,
         };
         let running = self.running(&place).await.map_err(unavailable)?;
-        self.share(&realm).await.map_err(unavailable)?;
-        let claimed = realm.audit().share_store().await;
-        claimed.map_err(|e| unavailable(format!("the audit trail: {e}")))?;
+        for realm in self.heard.all() {
+            self.share(&realm).await.map_err(unavailable)?;
+            if !realm.id().is_default() {
+                self.beside(&realm, spent::tell(realm.clone(), running.links.clone()));
+            }
+            let claimed = realm.audit().share_store().await;
+            claimed.map_err(|e| unavailable(format!("the audit trail: {e}")))?;
+        }
         self.share_sealing_keys(running, &realm);
         running
             .known(&self.description(&place), &*self.store)

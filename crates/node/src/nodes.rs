@@ -8,7 +8,7 @@ use signet_realm::nodes::{
     Confirmation, Invitation, Node, Nodes, NodesError, NodesFuture, Standing, StoreMove,
 };
 use signet_realm::streams::Acknowledged;
-use signet_store::NodeId;
+use signet_store::{NodeId, RealmId};
 
 use super::{
     Cluster, list,
@@ -129,10 +129,11 @@ impl Nodes for Cluster {
         self.moving.last()
     }
 
-    fn confirm(
-        &self,
+    fn confirm<'a>(
+        &'a self,
+        realm: &'a RealmId,
         patience: Duration,
-    ) -> Pin<Box<dyn Future<Output = Vec<Confirmation>> + Send + '_>> {
+    ) -> Pin<Box<dyn Future<Output = Vec<Confirmation>> + Send + 'a>> {
         Box::pin(async move {
             let Some(running) = self.running.get() else {
                 return Vec::new();
@@ -142,7 +143,7 @@ impl Nodes for Cluster {
             let reached = peers.filter(|peer| peer.connected || peer.relayed);
             let calls: Vec<_> = reached
                 .map(|peer| {
-                    let request = services::ask_readers(patience);
+                    let request = services::ask_readers(realm, patience);
                     let within = patience + ANSWERED_WITHIN;
                     let (links, members) = (running.links.clone(), running.members.clone());
                     let node = peer.node.clone();

@@ -17,7 +17,7 @@ use signet_consensus::{CallFuture, Member, Network, NetworkError, ReplicatedStor
 use signet_crypto::Clock;
 use signet_merge::tell::BoxFuture;
 use signet_realm::streams;
-use signet_store::{NodeId, Store};
+use signet_store::{NodeId, RealmId, Store};
 
 use super::{
     late::Heard,
@@ -148,13 +148,17 @@ struct Reader {
 #[derive(Serialize, Deserialize)]
 struct Patience {
     millis: u64,
+    /// Whose readers; empty, or left out by an earlier version: the first realm's.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    realm: String,
 }
 
 /// The request of [`READERS`].
-pub(crate) fn ask_readers(patience: Duration) -> Vec<u8> {
+pub(crate) fn ask_readers(realm: &RealmId, patience: Duration) -> Vec<u8> {
     let millis = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
-    // Invariant: a number serializes.
-    serde_json::to_vec(&Patience { millis }).unwrap_or_default()
+    let realm = realm.as_str().to_owned();
+    // Invariant: a number and a text serialize.
+    serde_json::to_vec(&Patience { millis, realm }).unwrap_or_default()
 }
 
 /// The answer of [`READERS`]; none where it cannot be read.
@@ -175,10 +179,14 @@ const MAX_PATIENCE: Duration = Duration::from_secs(10);
 
 impl Serve for Readers {
     fn serve(&self, _: &NodeId, request: Vec<u8>) -> BoxFuture<'static, Result<Vec<u8>, String>> {
-        let realm = self.0.realm();
+        let heard = Arc::clone(&self.0);
         Box::pin(async move {
-            let realm = realm.ok_or("the node is starting")?;
+            heard.realm().ok_or("the node is starting")?;
             let asked: Patience = serde_json::from_slice(&request).map_err(|e| e.to_string())?;
+            // A realm that is not open has no readers.
+            let Some(realm) = heard.named(&asked.realm) else {
+                return Ok(b"[]".to_vec());
+            };
             let patience = Duration::from_millis(asked.millis).min(MAX_PATIENCE);
             let heard = realm.revocation_streams.ask(patience).await;
             let micros = |after: Duration| u64::try_from(after.as_micros()).unwrap_or(u64::MAX);
@@ -218,18 +226,19 @@ pub(crate) struct Acknowledgements(pub Arc<Heard>);
 
 impl Serve for Acknowledgements {
     fn serve(&self, _: &NodeId, request: Vec<u8>) -> BoxFuture<'static, Result<Vec<u8>, String>> {
-        let realm = self.0.realm();
+        let heard = Arc::clone(&self.0);
         Box::pin(async move {
-            let realm = realm.ok_or("the node is starting")?;
+            heard.realm().ok_or("the node is starting")?;
             let word: Acknowledged = serde_json::from_slice(&request).map_err(|e| e.to_string())?;
-            let noted = realm
-                .revocation_streams
-                .acknowledge(&streams::Acknowledged {
-                    stream: word.stream,
-                    client_id: word.client_id,
-                    number: word.number,
-                });
-            match noted {
+            let word = streams::Acknowledged {
+                stream: word.stream,
+                client_id: word.client_id,
+                number: word.number,
+            };
+            // A stream's name is random: no other realm has it.
+            let realms = heard.all();
+            let mut realms = realms.iter();
+            match realms.any(|realm| realm.revocation_streams.acknowledge(&word)) {
                 true => Ok(Vec::new()),
                 false => Err("there is no such stream".to_owned()),
             }

@@ -31,7 +31,7 @@ pub(crate) async fn tell(realm: Arc<Realm>, links: Arc<Links>) {
             if spent.is_empty() {
                 break;
             }
-            let bytes = spent::to_bytes(&spent);
+            let bytes = spent::to_bytes(realm.id(), spent);
             let connected = links.states().into_iter();
             for state in connected.filter(|state| state.connection.is_some()) {
                 let call = links.call(&state.node, SPENT, bytes.clone(), WITHIN);
@@ -50,12 +50,14 @@ pub(crate) struct Counts(pub Arc<Heard>);
 
 impl Serve for Counts {
     fn serve(&self, _: &NodeId, request: Vec<u8>) -> BoxFuture<'static, Result<Vec<u8>, String>> {
-        let realm = self.0.realm();
+        let heard = Arc::clone(&self.0);
         Box::pin(async move {
-            let realm = realm.ok_or("the node is starting")?;
-            realm
-                .budgets
-                .hear_spent(&spent::from_bytes(&request)?, realm.now());
+            heard.realm().ok_or("the node is starting")?;
+            let (realm, spent) = spent::from_bytes(&request)?;
+            // Where it is not open, nothing is counted.
+            if let Some(realm) = heard.named(&realm) {
+                realm.budgets.hear_spent(&spent, realm.now());
+            }
             Ok(Vec::new())
         })
     }

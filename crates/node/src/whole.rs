@@ -206,14 +206,17 @@ impl Cluster {
     ///
     /// # Errors
     /// What could not be done yet; to be tried again.
-    pub async fn become_whole(&self, realm: &Realm) -> Result<(), String> {
+    pub async fn become_whole(&self) -> Result<(), String> {
         let (Some(running), Some(place)) = (self.running.get(), self.place()?) else {
             return Ok(());
         };
         running
             .known(&self.description(&place), &*self.store)
             .await?;
-        realm.share().await.map_err(|e| e.to_string())
+        for realm in self.heard.all() {
+            realm.share().await.map_err(|e| e.to_string())?;
+        }
+        Ok(())
     }
 
     /// All that a start does is done.

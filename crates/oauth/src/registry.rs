@@ -1,9 +1,14 @@
 //! What every request may look up, as one immutable snapshot: no lock, no store.
 mod descriptions;
+mod realm_entry;
 mod records;
 mod shared_map;
 
 pub use descriptions::{Descriptions, MAX_DESCRIPTION_LANGUAGES, MAX_LANGUAGE_TAG_BYTES};
+pub use realm_entry::{
+    MAX_REALM_DESCRIPTION_BYTES, MAX_REALM_ISSUER_BYTES, MAX_REALM_SETTING_BYTES,
+    MAX_REALM_SETTINGS, MAX_REALMS, RealmEntries, RealmEntry,
+};
 pub use records::{Change, ClientTally, Counted, Records, ResourceTally};
 pub use shared_map::SharedMap;
 
@@ -35,6 +40,8 @@ pub struct Registry {
     pub rules: Arc<Rules>,
     /// identity providers of others
     pub providers: Arc<Providers>,
+    /// further realms of the process; the first one's alone
+    pub realms: Arc<RealmEntries>,
 }
 
 impl std::fmt::Debug for Registry {

@@ -2,6 +2,7 @@
 //!
 //! - [`state`]: the process (`Host`), the issuer that a request is for (`Realm`), and the immutable
 //!   view that a request works with (`Snapshot`).
+//! - [`realms`]: the realms of a process: which there are, and when one is opened and closed.
 //! - [`records`]: who may change which records, and how a change is committed and comes into
 //!   effect.
 //! - [`single_use`]: what may happen once, as changes of the store.
@@ -30,6 +31,7 @@ mod new_password;
 pub mod nodes;
 pub mod outbound;
 pub mod outbox;
+pub mod realms;
 pub mod records;
 pub mod revoked;
 pub mod rewrap;

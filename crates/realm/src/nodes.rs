@@ -3,7 +3,7 @@
 use crate::streams::{Acknowledged, Heard};
 use schemars::JsonSchema;
 use serde::Serialize;
-use signet_store::NodeId;
+use signet_store::{NodeId, RealmId};
 use std::{future::Future, pin::Pin, time::Duration};
 
 /// What every call returns.
@@ -307,12 +307,13 @@ pub trait Nodes: Send + Sync {
     /// The name of the one that answers.
     fn name(&self) -> &str;
 
-    /// Has every other node that can be reached ask its readers of the stream of revocations what
-    /// they have in effect ([`crate::streams::Streams::ask`]).
-    fn confirm(
-        &self,
+    /// Has every other node that can be reached ask its readers of a realm's stream of revocations
+    /// what they have in effect ([`crate::streams::Streams::ask`]).
+    fn confirm<'a>(
+        &'a self,
+        realm: &'a RealmId,
         patience: Duration,
-    ) -> Pin<Box<dyn Future<Output = Vec<Confirmation>> + Send + '_>>;
+    ) -> Pin<Box<dyn Future<Output = Vec<Confirmation>> + Send + 'a>>;
 
     /// Passes on what a reader acknowledged to the node whose stream it reads. Whether that node
     /// answered that it has the stream.
@@ -372,7 +373,11 @@ impl Nodes for SingleNode {
         self.name.as_str()
     }
 
-    fn confirm(&self, _: Duration) -> Pin<Box<dyn Future<Output = Vec<Confirmation>> + Send + '_>> {
+    fn confirm<'a>(
+        &'a self,
+        _: &'a RealmId,
+        _: Duration,
+    ) -> Pin<Box<dyn Future<Output = Vec<Confirmation>> + Send + 'a>> {
         Box::pin(std::future::ready(Vec::new()))
     }
 

@@ -1,15 +1,16 @@
 //! Rotating the sealing key: a new one seals, data at rest is re-encrypted, and old ones are
 //! forgotten when nothing needs them any more.
+use crate::realms::{NotOpen, Realms};
 use crate::records::RecordError;
 use crate::state::Realm;
 use signet_audit::AuditError;
 use signet_crypto::{
     Secret,
-    seal::{Keyring, Purpose},
+    seal::{Keyring, Purpose, SealingKey},
 };
 use signet_directory::UserError;
 use signet_oauth::client::{Client, ClientSecret};
-use signet_registry::keys::{KeysError, SealingError, SealingFile, ShareSealingKeys, SigningKeys};
+use signet_registry::keys::{KeysError, SealingError, SealingFile, ShareSealingKeys};
 use signet_store::NodeId;
 use std::{
     pin::Pin,
@@ -44,6 +45,9 @@ pub enum RewrapError {
     /// Nodes that do not know the new key yet: none seals with it before they do.
     #[error("these nodes could not be given the new sealing key: {}", names(.0))]
     Unreached(Vec<NodeId>),
+    /// A realm of the process could not be opened.
+    #[error("the realm {0} could not be opened")]
+    Realm(String),
     /// The runtime is stopping.
     #[error("the server is stopping")]
     Stopping,
@@ -92,7 +96,6 @@ pub trait Reseal: Sync {
 pub async fn rotate(
     realm: &Realm,
     file: &Arc<Mutex<SealingFile>>,
-    keys: &SigningKeys,
     of_people: &[&dyn Reseal],
 ) -> Result<Rewrapped, RewrapError> {
     let now = realm.now();
@@ -103,7 +106,7 @@ pub async fn rotate(
         })
     };
     let ((current, older), announced) = step(SealingFile::prepare).await?;
-    realm.replace_keyring(current, older);
+    put(realm, &current, &older);
     if let Some(nodes) = realm.other_nodes() {
         let missed = nodes.share(announced).await;
         if !missed.is_empty() {
@@ -111,7 +114,7 @@ pub async fn rotate(
         }
     }
     let ((current, older), announced) = step(SealingFile::promote).await?;
-    let ring = realm.replace_keyring(current, older);
+    put(realm, &current, &older);
     if let Some(nodes) = realm.other_nodes() {
         // Who misses it now opens everything, and hears which key seals with the next change.
         let missed = nodes.share(announced).await;
@@ -122,9 +125,47 @@ pub async fn rotate(
             );
         }
     }
-    let signing_keys = keys
-        .rewrap(&ring, now, |deltas| realm.show_keys(deltas))
-        .await?;
+    let mut done = rewrap(realm, of_people).await?;
+    let mut longest = longest_sealed(realm);
+    // A key is forgotten when no realm needs it.
+    if let Some(realms) = Realms::of(realm) {
+        for slot in realms.table().slots() {
+            let other = match realms.open_suspended(slot).await {
+                Ok(other) => other,
+                Err(NotOpen::Changed | NotOpen::Suspended | NotOpen::Failed) => {
+                    return Err(RewrapError::Realm(slot.entry().name.clone()));
+                }
+            };
+            let of_other = rewrap(&other, of_people).await?;
+            longest = longest.max(longest_sealed(&other));
+            done.signing_keys += of_other.signing_keys;
+            done.clients += of_other.clients;
+            done.of_people += of_other.of_people;
+        }
+    }
+    let forgotten_before = now.saturating_sub(longest.saturating_add(MARGIN));
+    let sealing_keys = on_file(file, move |file| {
+        file.forget_retired_before(forgotten_before)?;
+        Ok(file.len())
+    });
+    done.sealing_keys = sealing_keys.await?;
+    Ok(done)
+}
+
+/// Every realm of the process that is open takes these keys; the others do when they are opened.
+fn put(realm: &Realm, current: &SealingKey, older: &[SealingKey]) {
+    let put = |realm: &Realm| realm.replace_keyring(current.clone(), older.to_vec());
+    put(realm);
+    let realms = Realms::of(realm).map(|realms| realms.all_opened());
+    realms.iter().flatten().for_each(|other| drop(put(other)));
+}
+
+/// Seals again what a realm has at rest.
+async fn rewrap(realm: &Realm, of_people: &[&dyn Reseal]) -> Result<Rewrapped, RewrapError> {
+    let ring = Arc::clone(&realm.keyring());
+    let keys = &realm.signing_keys;
+    let show = |deltas| realm.show_keys(deltas);
+    let signing_keys = keys.rewrap(&ring, realm.now(), show).await?;
     let clients = rewrap_clients(realm, &ring).await?;
     let mut resealed = 0;
     for kind in of_people {
@@ -132,16 +173,11 @@ pub async fn rotate(
     }
     realm.rewrap_providers(&ring).await?;
     realm.audit().rewrap(&ring).await?;
-    let forgotten_before = now.saturating_sub(longest_sealed(realm).saturating_add(MARGIN));
-    let sealing_keys = on_file(file, move |file| {
-        file.forget_retired_before(forgotten_before)?;
-        Ok(file.len())
-    });
     Ok(Rewrapped {
         signing_keys,
         clients,
         of_people: resealed,
-        sealing_keys: sealing_keys.await?,
+        sealing_keys: 0,
     })
 }
 
@@ -182,10 +218,16 @@ impl Realm {
         let Some((current, older)) = taken.await? else {
             return Ok(false);
         };
-        let ring = self.replace_keyring(current, older);
-        // What did not open before may now.
-        self.look_again();
-        self.audit().rewrap(&ring).await?;
+        put(self, &current, &older);
+        let others = Realms::of(self).map(|realms| realms.all_opened());
+        let others = others.unwrap_or_default();
+        let others = others.iter().filter(|other| other.id() != self.id());
+        for realm in others.map(|other| &**other).chain([self]) {
+            // What did not open before may now.
+            realm.look_again();
+            let ring = Arc::clone(&realm.keyring());
+            realm.audit().rewrap(&ring).await?;
+        }
         Ok(true)
     }
 }

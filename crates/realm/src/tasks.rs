@@ -67,11 +67,7 @@ pub async fn sweep_once(realm: &Realm) {
         return;
     }
     realm.host.clock.raise(removed_to);
-    if let Err(error) = realm.remove_unused_clients(realm.now()).await {
-        tracing::warn!(%error, "failed to remove unused clients; retrying");
-    }
-    realm.revocations.sweep(removed_to);
-    realm.sweep_replica();
+    sweep_memory(realm).await;
     loop {
         match realm.store.sweep(removed_to, SWEEP_STEP).await {
             Ok(removed) if removed == SWEEP_STEP => tokio::task::yield_now().await,
@@ -82,6 +78,17 @@ pub async fn sweep_once(realm: &Realm) {
             }
         }
     }
+}
+
+/// The part of a sweep that is the realm's own: what it has in memory of rows that have expired, and
+/// clients that nobody uses. The store's rows are swept for all realms together.
+pub async fn sweep_memory(realm: &Realm) {
+    let now = realm.now();
+    if let Err(error) = realm.remove_unused_clients(now).await {
+        tracing::warn!(%error, "failed to remove unused clients; retrying");
+    }
+    realm.revocations.sweep(now.saturating_sub(MARGIN));
+    realm.sweep_replica();
 }
 
 /// Reads what other nodes wrote and did not tell, forever, where several nodes write the store. To

@@ -40,6 +40,8 @@ pub enum RecordKind {
     Rule,
     /// An identity provider, by its name; its secret sealed.
     Provider,
+    /// A further realm of the process, by its name.
+    Realm,
 }
 
 /// Where the rows of a kind are.

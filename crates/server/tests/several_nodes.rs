@@ -1205,11 +1205,7 @@ fn rotating_the_sealing_key_loses_no_session_on_any_node() {
     one.realm.share_sealing_keys_by(bring.clone());
     let rotate = || {
         let file = one.realm.sealing_file.as_ref().expect("has one");
-        block_on(rotate_sealing_key(
-            &one.realm,
-            file,
-            &one.realm.signing_keys,
-        ))
+        block_on(rotate_sealing_key(&one.realm, file))
     };
     let current = |node: &Server| node.realm.keyring().current_id();
     let before = current(one);

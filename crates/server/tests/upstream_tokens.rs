@@ -715,7 +715,7 @@ fn refresh_tokens_are_sealed_anew_with_the_sealing_key() {
     let before = sealed();
     let rotate = || {
         let file = down.realm.sealing_file.as_ref().unwrap();
-        let rotated = rotate_sealing_key(&down.realm, file, &down.realm.signing_keys);
+        let rotated = rotate_sealing_key(&down.realm, file);
         block_on(rotated).unwrap();
     };
     rotate();

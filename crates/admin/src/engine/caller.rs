@@ -13,6 +13,7 @@ use signet_oauth::request::{self, PeerCertificate, Request};
 use signet_oauth::scope::ScopeSet;
 use signet_oauth::token::decision::SingleUse;
 use signet_oauth::token::dpop_policy::check_presentation;
+use signet_realm::realms::Realms;
 use signet_realm::revoked::Index;
 use signet_realm::single_use::{self, Proofs};
 use signet_realm::state::Realm;
@@ -40,8 +41,11 @@ pub(crate) struct Acting {
     pub(crate) now_ms: u64,
 }
 
+/// The code of a refused token (RFC 6750 section 3.1).
+const NOT_VALID: &str = "invalid_token";
+
 fn unauthorized(detail: &'static str) -> Problem {
-    Problem::new(StatusCode::UNAUTHORIZED, "invalid_token", detail)
+    Problem::new(StatusCode::UNAUTHORIZED, NOT_VALID, detail)
 }
 
 impl Admin {
@@ -53,6 +57,25 @@ impl Admin {
     /// `insufficient_scope`, 403; 429 for too many proofs of one key; 503 where the store does not
     /// answer.
     pub(crate) async fn of_request(context: &Context) -> Result<Admin, Problem> {
+        let refused = match Admin::known_here(context).await {
+            Err(problem) if problem.code() == NOT_VALID => problem,
+            known => return known,
+        };
+        // Administrators of the installation may administer every realm of it. They show a token of
+        // its first realm, and what they may is looked up there.
+        let realms = Realms::of(&context.realm);
+        let first = realms.as_ref().map(|realms| realms.first());
+        let Some(first) = first.filter(|first| first.id() != context.realm.id()) else {
+            return Err(refused);
+        };
+        let known = Admin::known_here(&context.seen_by(first)).await?;
+        Ok(Admin {
+            who: format!("installation:{}", known.who),
+            ..known
+        })
+    }
+
+    async fn known_here(context: &Context) -> Result<Admin, Problem> {
         let facts = token_of(context).await?;
         let role = Role::of(&facts.scope).ok_or_else(|| {
             Problem::insufficient_scope("the access token has no scope of administration")

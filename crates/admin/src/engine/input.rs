@@ -156,6 +156,8 @@ text_segments! {
     RuleName = "rule",
     /// An identity provider.
     ProviderName = "provider",
+    /// A further realm of the process.
+    RealmName = "realm",
 }
 
 /// A page of a list: everything after `after`, at most `limit`.

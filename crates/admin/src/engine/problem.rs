@@ -233,6 +233,7 @@ impl From<RecordError> for Problem {
             ),
             RecordError::Refused { code, why } => Problem::conflict(code, why),
             RecordError::Invalid(fault) => Problem::invalid(fault),
+            RecordError::Wrong(why) => Problem::invalid(why),
             RecordError::Store(error) => error.into(),
         }
     }

@@ -92,12 +92,11 @@ async fn rotate(
 }
 
 async fn rotate_sealing(realm: Arc<Realm>, (): ()) -> Result<Json<SealingRotation>, Problem> {
-    let keys = &realm.signing_keys;
     let file = realm
         .sealing_file
         .as_ref()
         .ok_or_else(Problem::unavailable)?;
-    let done = rotate_sealing_key(&realm, file, keys)
+    let done = rotate_sealing_key(&realm, file)
         .await
         .map_err(|error| {
             tracing::error!(%error, "failed to complete the sealing key rotation");

@@ -16,6 +16,7 @@ pub(crate) mod people;
 pub(crate) mod people_model;
 pub(crate) mod provider_model;
 pub(crate) mod providers;
+pub(crate) mod realms;
 pub(crate) mod resources;
 pub(crate) mod revocations;
 pub(crate) mod rules;

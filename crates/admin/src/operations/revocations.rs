@@ -45,7 +45,7 @@ async fn revoke(
     let here = begun.elapsed();
     let (own, others) = tokio::join!(
         realm.revocation_streams.ask(READERS_WITHIN),
-        realm.host.nodes.confirm(READERS_WITHIN),
+        realm.host.nodes.confirm(realm.id(), READERS_WITHIN),
     );
     let mut answer = RevokedEverywhere {
         nodes: vec![Confirmed::new(realm.host.nodes.name(), here)],

@@ -5,7 +5,7 @@ use signet_federation::upstream_tokens;
 use signet_login::journey::totp;
 use signet_realm::rewrap::{self, Reseal, RewrapError, Rewrapped};
 use signet_realm::state::Realm;
-use signet_registry::keys::{SealingFile, SigningKeys};
+use signet_registry::keys::SealingFile;
 use std::{
     pin::Pin,
     sync::{Arc, Mutex},
@@ -38,7 +38,6 @@ impl Reseal for ProviderTokens {
 pub async fn rotate_sealing_key(
     realm: &Realm,
     file: &Arc<Mutex<SealingFile>>,
-    keys: &SigningKeys,
 ) -> Result<Rewrapped, RewrapError> {
-    rewrap::rotate(realm, file, keys, &[&CodeApps, &ProviderTokens]).await
+    rewrap::rotate(realm, file, &[&CodeApps, &ProviderTokens]).await
 }

@@ -235,6 +235,7 @@ impl From<RecordError> for Refusal {
             RecordError::Declared | RecordError::BuiltIn => Refusal::of(Kind::Mutability, said),
             RecordError::Refused { why, .. } => Refusal::plain(409, why.to_owned()),
             RecordError::Invalid(fault) => Refusal::value(fault),
+            RecordError::Wrong(why) => Refusal::value(why),
             RecordError::Store(error) => error.into(),
         }
     }

@@ -4,6 +4,7 @@
 //! more memory than what is counted at home; what is lost on the way is not counted elsewhere.
 use super::{Budgets, Counted, KeyHash, MAX_CALLERS, TABLE, lock};
 use serde::{Deserialize, Serialize};
+use signet_store::RealmId;
 use std::{
     net::IpAddr,
     sync::atomic::Ordering::{Relaxed, SeqCst},
@@ -53,20 +54,45 @@ impl Untold {
     }
 }
 
-/// As it travels.
-pub fn to_bytes(spent: &[Spent]) -> Vec<u8> {
-    // Invariant: numbers, addresses and texts serialize.
-    serde_json::to_vec(spent).unwrap_or_default()
+/// What was spent in a further realm. The first one's travels as the list alone, as it did before
+/// there were others.
+#[derive(Serialize, Deserialize)]
+struct OfRealm {
+    realm: String,
+    spent: Vec<Spent>,
 }
 
-/// Reads it.
+/// As it travels.
+pub fn to_bytes(realm: &RealmId, spent: Vec<Spent>) -> Vec<u8> {
+    let written = match realm.is_default() {
+        true => serde_json::to_vec(&spent),
+        false => serde_json::to_vec(&OfRealm {
+            realm: realm.as_str().to_owned(),
+            spent,
+        }),
+    };
+    // Invariant: numbers, addresses and texts serialize.
+    written.unwrap_or_default()
+}
+
+/// Reads it: the realm's name, and what was spent there.
 ///
 /// # Errors
 /// It is none, or more than may be sent at once.
-pub fn from_bytes(bytes: &[u8]) -> Result<Vec<Spent>, String> {
-    let spent: Vec<Spent> = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
+pub fn from_bytes(bytes: &[u8]) -> Result<(String, Vec<Spent>), String> {
+    let (realm, spent) = match bytes.first() {
+        Some(b'{') => {
+            let OfRealm { realm, spent } =
+                serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
+            (realm, spent)
+        }
+        Some(_) | None => {
+            let spent = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
+            (String::new(), spent)
+        }
+    };
     match spent.len() <= MAX_SPENT {
-        true => Ok(spent),
+        true => Ok((realm, spent)),
         false => Err("too many counts at once".to_owned()),
     }
 }
@@ -165,7 +191,11 @@ mod tests {
     /// Everybody tells everybody.
     fn tell(nodes: &[Budgets], now: u64) {
         for (from, node) in nodes.iter().enumerate() {
-            let spent = from_bytes(&to_bytes(&node.take_spent())).expect("reads back");
+            let realms = [RealmId::default_realm(), RealmId::parse("acme").expect("a name")];
+            let realm = &realms[from % 2];
+            let read = from_bytes(&to_bytes(realm, node.take_spent()));
+            let (named, spent) = read.expect("reads back");
+            assert_eq!(named, realm.as_str());
             let others = nodes.iter().enumerate().filter(|(to, _)| *to != from);
             others.for_each(|(_, other)| other.hear_spent(&spent, now));
         }
@@ -274,7 +304,7 @@ mod tests {
         // A row of a later version is passed over, and more than may be sent is refused.
         two.hear_spent(&[Spent(99, Payer::Host("a".into()), 1)], 1);
         let much = vec![Spent(0, Payer::Host("a".into()), 1); MAX_SPENT + 1];
-        assert!(from_bytes(&to_bytes(&much)).is_err());
+        assert!(from_bytes(&to_bytes(&RealmId::default_realm(), much)).is_err());
         assert!(from_bytes(b"{").is_err());
     }
 }

@@ -4,6 +4,7 @@ pub mod declared;
 pub mod groups;
 pub mod issuer;
 pub mod providers;
+pub mod realms;
 pub mod write;
 
 pub use write::RecordError;

@@ -51,6 +51,9 @@ pub enum RecordError {
     /// What was wanted cannot be.
     #[error("{0}")]
     Invalid(Fault),
+    /// The same, with what was wanted in its words.
+    #[error("{0}")]
+    Wrong(String),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -11,7 +11,7 @@ use http::HeaderMap;
 use signet_crypto::Clock;
 use signet_directory::passwords::{PasswordOptions, PasswordPool};
 use signet_http::{Connection, ProxySecret};
-use std::{net::IpAddr, sync::Arc};
+use std::{collections::BTreeSet, net::IpAddr, sync::Arc};
 
 /// The server's policy beyond the protocol settings; from the configuration, fixed for the life of
 /// the process.
@@ -103,12 +103,16 @@ pub struct Host {
     pub nodes: Arc<dyn Nodes>,
     /// Whether it may speak for them.
     pub(super) speaking: Speaking,
+    /// The first segments of the paths that it serves.
+    paths: BTreeSet<&'static str>,
 }
 
 impl Host {
     /// Puts the parts together, and starts the password threads.
     pub fn new(parts: HostParts) -> Arc<Host> {
+        let paths = parts.routes.iter().filter_map(|route| first_segment(route));
         Arc::new(Host {
+            paths: paths.collect(),
             clock: Arc::new(FloorClock::new(parts.clock)),
             policy: parts.policy,
             metrics: Metrics::new(parts.routes),
@@ -118,6 +122,11 @@ impl Host {
             nodes: parts.nodes,
             speaking: Speaking::default(),
         })
+    }
+
+    /// Whether paths that it serves begin with this segment.
+    pub fn has_path(&self, segment: &str) -> bool {
+        self.paths.contains(segment)
     }
 
     /// What this node is called.
@@ -137,4 +146,9 @@ impl Host {
     pub fn now_ms(&self) -> u64 {
         self.clock.now_ms()
     }
+}
+
+fn first_segment(route: &'static str) -> Option<&'static str> {
+    let segment = route.trim_start_matches('/').split('/').next();
+    segment.filter(|segment| !segment.is_empty() && !segment.starts_with('{'))
 }

@@ -10,12 +10,14 @@ use crate::user_services::{UserServiceOptions, UserServices};
 use arc_swap::{ArcSwap, Guard};
 use signet_audit::Audit;
 use signet_crypto::seal::{Keyring, SealingKey};
+use signet_oauth::registry::RealmEntries;
 use signet_registry::delta::{Configuration, Delta};
 use signet_registry::keys::{self, KeysError, SealingFile, ShareSealingKeys, SigningKeys};
 use signet_registry::{change_writer::ChangeWriter, changelog};
 use signet_store::{RealmId, RevocationIndex, Store};
+use std::any::Any;
 use std::sync::{
-    Arc, Mutex, OnceLock,
+    Arc, Mutex, OnceLock, Weak,
     atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
 };
 
@@ -80,6 +82,8 @@ pub struct Realm {
     pub logos: Logos,
     /// What was fetched of identity providers.
     pub upstream: crate::known_providers::Known,
+    /// What holds the realms of the process: it is above this, and known there.
+    holder: OnceLock<Weak<dyn Any + Send + Sync>>,
 }
 
 /// How far this node has followed the others.
@@ -120,7 +124,24 @@ impl Realm {
             client_keys: Arc::default(),
             logos: Logos::default(),
             upstream: crate::known_providers::Known::default(),
+            holder: OnceLock::new(),
         })
+    }
+
+    /// It is held by this. Once.
+    pub(crate) fn set_holder(&self, holder: Weak<dyn Any + Send + Sync>) {
+        // It was put there before.
+        let _ = self.holder.set(holder);
+    }
+
+    /// What holds the realms of the process; none where it is not put together yet.
+    pub(crate) fn holder(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        self.holder.get()?.upgrade()
+    }
+
+    /// Whether its registry has these realms, and has had no other ones since.
+    pub(crate) fn has_realms(&self, entries: &Arc<RealmEntries>) -> bool {
+        self.replica.has_realms(entries)
     }
 
     /// How long ago the change log was read, milliseconds.

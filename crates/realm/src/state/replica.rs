@@ -11,7 +11,7 @@ use std::{
 use arc_swap::ArcSwap;
 use signet_crypto::seal::Keyring;
 use signet_merge::crdt::Record;
-use signet_oauth::registry::Registry;
+use signet_oauth::registry::{RealmEntries, Registry};
 use signet_registry::{
     fields,
     kinds::{KINDS, RecordKind},
@@ -68,6 +68,11 @@ impl Replica {
     /// The current snapshot. A request takes it once, through its `Context`.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.snapshot.load_full()
+    }
+
+    /// Whether the current snapshot has these realms.
+    pub(super) fn has_realms(&self, entries: &Arc<RealmEntries>) -> bool {
+        Arc::ptr_eq(&self.snapshot.load().registry.realms, entries)
     }
 
     /// What the configuration says at the moment.

@@ -15,6 +15,7 @@ mod attribute;
 mod client;
 mod group;
 mod provider;
+mod realm;
 mod resource;
 mod role;
 mod scope;
@@ -28,10 +29,10 @@ use signet_store::{Key, Table};
 /// Every kind, in the order of [`RecordKind`].
 ///
 /// What is not here no node has in memory from the store: agents and what is said of them are read
-/// there each time; settings and realms are a node's own configuration, and become a
-/// `Delta::Configuration` when that is read again. A number that this version does not know is a
+/// there each time; settings are a node's own configuration, and become a `Delta::Configuration`
+/// when that is read again. A number that this version does not know is a
 /// later version's, and is kept for it.
-pub const KINDS: [KindRow; 10] = [
+pub const KINDS: [KindRow; 11] = [
     client::ROW,
     resource::ROW,
     scope::ROW,
@@ -56,6 +57,7 @@ pub const KINDS: [KindRow; 10] = [
     attribute::ROW,
     access_rule::ROW,
     provider::ROW,
+    realm::ROW,
 ];
 
 impl RecordKind {

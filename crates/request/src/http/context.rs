@@ -64,6 +64,30 @@ pub struct LogNotes {
 }
 
 impl Context {
+    /// The same request, as another realm of the process sees it, without its body: to ask whether
+    /// it comes from somebody whom that realm knows.
+    pub fn seen_by(&self, realm: &Arc<Realm>) -> Context {
+        Context {
+            realm: Arc::clone(realm),
+            snapshot: realm.snapshot(),
+            request_id: self.request_id,
+            now_ms: self.now_ms,
+            issue_ms: realm.issue_ms_at(self.now_ms),
+            peer: self.peer,
+            listener_kind: self.listener_kind,
+            method: self.method.clone(),
+            uri: self.uri.clone(),
+            headers: self.headers.clone(),
+            certificate: self.certificate.clone(),
+            body: Body::default(),
+            body_limit: self.body_limit,
+            body_timeout: self.body_timeout,
+            params: self.params.clone(),
+            route: self.route,
+            log: Arc::clone(&self.log),
+        }
+    }
+
     /// Unix seconds at which the request came in.
     pub fn now(&self) -> u64 {
         self.now_ms / 1000

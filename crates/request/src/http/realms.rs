@@ -4,63 +4,91 @@ use super::{
     context::path_of,
 };
 use http::{HeaderMap, Uri};
+use signet_oauth::registry::RealmEntry;
+use signet_realm::realms::{Slot, Table};
 use signet_realm::state::Realm;
 use std::{collections::HashMap, ops::Range, sync::Arc};
 
-/// The realms of a process. Issuers never change, so this is made once for a set of realms.
+/// Where a request goes.
+#[derive(Clone)]
+pub(super) enum Place {
+    /// To a realm that is there.
+    Realm(Arc<Realm>),
+    /// To one that is opened by the first request.
+    Slot(Arc<Slot>),
+}
+
+/// The places of the realms of a process, made once for what there is of them.
 ///
 /// A request finds its realm by a look at its name, and one for each segment that the issuers'
 /// paths have: as cheap among ten thousand as among two.
-pub(super) struct Realms {
+pub(super) struct Places {
+    /// What they were made of.
+    table: Arc<Table>,
     /// By the authorities of the issuer and of its aliases, and then by the issuer's path; empty
     /// where it has none.
-    places: HashMap<String, HashMap<String, Arc<Realm>>>,
+    places: HashMap<String, HashMap<String, Place>>,
     /// The realms that share a name with the first one: those of requests for a name that no
     /// issuer has.
-    nameless: HashMap<String, Arc<Realm>>,
+    nameless: HashMap<String, Place>,
     /// What belongs to the process is answered by the first.
-    first: Arc<Realm>,
+    first: Place,
     /// The path of the only one's issuer, where there is one realm.
     only: Option<String>,
     /// Segments of the longest path of an issuer: a request's path is not looked at further.
     deepest: usize,
 }
 
-impl Realms {
+/// A realm's authorities and the path of its issuer.
+struct Address {
+    names: Vec<String>,
+    prefix: String,
+    place: Place,
+}
+
+impl Places {
     /// `first` answers for the process (health, metrics), and for names that no issuer has.
-    pub(super) fn new(first: Arc<Realm>, others: Vec<Arc<Realm>>) -> Realms {
-        let only = others.is_empty().then(|| prefix_of(&first));
-        let mut places: HashMap<String, HashMap<String, Arc<Realm>>> = HashMap::new();
+    pub(super) fn new(first: &Arc<Realm>, table: Arc<Table>) -> Places {
+        let given = table.given().iter().map(address_of_realm);
+        let slots = table.slots().map(|slot| address_of_slot(first, slot));
+        let others: Vec<Address> = given.chain(slots).collect();
+        let own = address_of_realm(first);
+        let only = others.is_empty().then(|| own.prefix.clone());
+        let names_of_first = own.names.clone();
+        let mut places: HashMap<String, HashMap<String, Place>> = HashMap::new();
         let mut nameless = HashMap::new();
         let mut deepest = 0;
-        let names_of_first = names_of(&first);
-        for realm in std::iter::once(&first).chain(&others) {
-            let (names, prefix) = (names_of(realm), prefix_of(realm));
+        for Address {
+            names,
+            prefix,
+            place,
+        } in std::iter::once(own).chain(others)
+        {
             deepest = deepest.max(prefix.matches('/').count());
             // Of two with one place, the one that was named first.
             if names.iter().any(|name| names_of_first.contains(name)) {
-                nameless
-                    .entry(prefix.clone())
-                    .or_insert_with(|| Arc::clone(realm));
+                let nameless = nameless.entry(prefix.clone());
+                nameless.or_insert_with(|| place.clone());
             }
             for name in names {
                 let of_name = places.entry(name).or_default();
-                of_name
-                    .entry(prefix.clone())
-                    .or_insert_with(|| Arc::clone(realm));
+                let of_name = of_name.entry(prefix.clone());
+                of_name.or_insert_with(|| place.clone());
             }
         }
-        Realms {
+        Places {
+            table,
             places,
             nameless,
-            first,
+            first: Place::Realm(Arc::clone(first)),
             only,
             deepest,
         }
     }
 
-    pub(super) fn first(&self) -> &Arc<Realm> {
-        &self.first
+    /// What they were made of.
+    pub(super) fn table(&self) -> &Arc<Table> {
+        &self.table
     }
 
     /// The realm, and where in the path the part below its issuer is. `None`: no realm has this
@@ -69,11 +97,7 @@ impl Realms {
     /// A process with one realm answers whatever name was asked: behind a proxy, and on a
     /// developer's machine, it is often not the issuer's. Among several the name decides; a name
     /// that none has is as the first one's.
-    pub(super) fn find(
-        &self,
-        uri: &Uri,
-        headers: &HeaderMap,
-    ) -> Option<(&Arc<Realm>, Range<usize>)> {
+    pub(super) fn find(&self, uri: &Uri, headers: &HeaderMap) -> Option<(&Place, Range<usize>)> {
         let path = uri.path();
         if let Some(prefix) = &self.only {
             return below_issuer(path, prefix).map(|path| (&self.first, path));
@@ -87,14 +111,13 @@ impl Realms {
         // The longest path first, so that the realm `/a/b` is found before `/a`.
         let prefixes = prefixes(path, self.deepest);
         prefixes.into_iter().find_map(|prefix| {
-            let realm = places.get(prefix)?;
-            Some((realm, below_issuer(path, prefix)?))
+            let place = places.get(prefix)?;
+            Some((place, below_issuer(path, prefix)?))
         })
     }
 }
 
-/// The authorities of the issuer and of its aliases.
-fn names_of(realm: &Realm) -> Vec<String> {
+fn address_of_realm(realm: &Arc<Realm>) -> Address {
     let snapshot = realm.snapshot();
     let settings = &snapshot.settings;
     let bases = [
@@ -103,11 +126,27 @@ fn names_of(realm: &Realm) -> Vec<String> {
         settings.node_base.as_ref(),
     ];
     let names = bases.into_iter().flatten();
-    names.filter_map(|base| name_of(base)).collect()
+    Address {
+        names: names.filter_map(|base| name_of(base)).collect(),
+        prefix: path_of(&settings.issuer).to_owned(),
+        place: Place::Realm(Arc::clone(realm)),
+    }
 }
 
-fn prefix_of(realm: &Realm) -> String {
-    path_of(&realm.snapshot().settings.issuer).to_owned()
+/// A realm with a path is found under the aliases of the first one too.
+fn address_of_slot(first: &Realm, slot: &Arc<Slot>) -> Address {
+    let RealmEntry { issuer, .. } = &**slot.entry();
+    let prefix = path_of(issuer).to_owned();
+    let snapshot = first.snapshot();
+    let settings = &snapshot.settings;
+    let aliases = [settings.mtls_base.as_ref(), settings.node_base.as_ref()];
+    let aliases = aliases.into_iter().flatten().filter(|_| !prefix.is_empty());
+    let bases = std::iter::once(issuer).chain(aliases);
+    Address {
+        names: bases.filter_map(|base| name_of(base)).collect(),
+        prefix,
+        place: Place::Slot(Arc::clone(slot)),
+    }
 }
 
 /// The paths that an issuer of at most `deepest` segments may have for a request to lie below it,

@@ -5,9 +5,9 @@ use super::{
     authority::{asked_name, name_of},
     context::{Context, LogNotes},
     cors, proxy,
-    realms::Realms,
+    realms::{Place, Places},
 };
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, Guard};
 use http::{HeaderValue, Method, StatusCode, header, request};
 use signet_http::{
     Body, Connection, Connections, Limits, ListenerKind, RequestId, Response, Serves,
@@ -15,16 +15,27 @@ use signet_http::{
 };
 use signet_oauth::endpoint::Cors;
 use signet_pages::CHECK_SESSION_POLICY;
+use signet_realm::realms::{NotOpen, Realms};
 use signet_realm::state::{Host, Realm, Snapshot};
 use std::{net::IpAddr, ops::Range, sync::Arc, time::Instant};
 
 /// What a removed node answers (RFC 6749 section 4.1.2.1 has the code).
 const REMOVED: &[u8] = br#"{"error":"temporarily_unavailable","error_description":"this node was removed from its cluster"}"#;
 
+/// What a suspended realm answers, and one that could not be opened.
+const SUSPENDED: &[u8] =
+    br#"{"error":"temporarily_unavailable","error_description":"this realm is suspended"}"#;
+const NOT_OPEN: &[u8] =
+    br#"{"error":"temporarily_unavailable","error_description":"this realm cannot be opened now"}"#;
+
+/// How often a request looks again for a realm that is changed while it comes.
+const MAX_LOOKS: usize = 8;
+
 /// What all connections share.
 pub struct Service {
     host: Arc<Host>,
-    realms: ArcSwap<Realms>,
+    realms: Arc<Realms>,
+    places: ArcSwap<Places>,
     router: Router,
     limits: Limits,
     addresses: Arc<Addresses>,
@@ -37,6 +48,8 @@ struct Arrived<'a> {
     snapshot: Arc<Snapshot>,
     /// Where in the path the part below the issuer is; `None`: no realm has it.
     below: Option<Range<usize>>,
+    /// Why the realm answers nothing.
+    not_open: Option<NotOpen>,
     request_id: RequestId,
     peer: IpAddr,
     notes: Arc<LogNotes>,
@@ -69,20 +82,27 @@ impl Service {
     /// Puts the parts together. `first` is the realm that answers for the process: its health and
     /// metrics.
     pub fn new(first: Arc<Realm>, router: Router, limits: Limits) -> Arc<Service> {
+        let realms = Realms::new(Arc::clone(&first));
+        let places = Places::new(&first, realms.table());
         Arc::new(Service {
             host: first.host.clone(),
-            realms: ArcSwap::from_pointee(Realms::new(first, Vec::new())),
+            realms,
+            places: ArcSwap::from_pointee(places),
             router,
             addresses: Addresses::new(limits.connections_per_address),
             limits,
         })
     }
 
+    /// The realms of the process, the first among them.
+    pub fn realms(&self) -> &Arc<Realms> {
+        &self.realms
+    }
+
     /// Puts further realms beside the first, in place of those that were there. Requests under way
     /// stay where they were routed to.
     pub fn serve(&self, others: Vec<Arc<Realm>>) {
-        let first = self.realms.load().first().clone();
-        self.realms.store(Arc::new(Realms::new(first, others)));
+        self.realms.give(others);
     }
 
     /// Answers one request. This never fails: whatever goes wrong is an answer.
@@ -92,7 +112,7 @@ impl Service {
         let (head, body) = request.into_parts();
         let head_only = head.method == Method::HEAD;
         let method = head.method.clone();
-        let (realm, below) = self.route(&head);
+        let (realm, below, not_open) = self.route(&head).await;
         let snapshot = realm.snapshot();
         let named = proxy::client_address(connection.peer, &head.headers, &self.host.policy);
         let peer = named.unwrap_or(connection.peer);
@@ -101,6 +121,7 @@ impl Service {
             connection,
             realm,
             below,
+            not_open,
             snapshot: snapshot.clone(),
             request_id,
             peer,
@@ -156,14 +177,42 @@ impl Service {
         response
     }
 
-    /// The one place that looks at more than one realm. Where none has the path, the first one
-    /// answers that.
-    fn route(&self, head: &request::Parts) -> (Arc<Realm>, Option<Range<usize>>) {
-        let realms = self.realms.load();
-        match realms.find(&head.uri, &head.headers) {
-            Some((realm, below)) => (realm.clone(), Some(below)),
-            None => (realms.first().clone(), None),
+    /// The places of what there is of realms now.
+    fn places(&self) -> Guard<Arc<Places>> {
+        let places = self.places.load();
+        if self.realms.is_current(places.table()) {
+            return places;
         }
+        let next = Places::new(self.realms.first(), self.realms.table());
+        self.places.store(Arc::new(next));
+        self.places.load()
+    }
+
+    /// The one place that looks at more than one realm. Where none has the path, the first one
+    /// answers that; and for one that is not open, why.
+    async fn route(
+        &self,
+        head: &request::Parts,
+    ) -> (Arc<Realm>, Option<Range<usize>>, Option<NotOpen>) {
+        let first = self.realms.first();
+        for _ in 0..MAX_LOOKS {
+            let (slot, below) = {
+                let places = self.places();
+                match places.find(&head.uri, &head.headers) {
+                    None => return (Arc::clone(first), None, None),
+                    Some((Place::Realm(realm), below)) => {
+                        return (Arc::clone(realm), Some(below), None);
+                    }
+                    Some((Place::Slot(slot), below)) => (Arc::clone(slot), below),
+                }
+            };
+            match self.realms.open(&slot).await {
+                Ok(realm) => return (realm, Some(below), None),
+                Err(NotOpen::Changed) => {}
+                Err(why) => return (Arc::clone(first), None, Some(why)),
+            }
+        }
+        (Arc::clone(first), None, Some(NotOpen::Changed))
     }
 
     async fn dispatch(
@@ -176,11 +225,20 @@ impl Service {
             connection,
             realm,
             below,
+            not_open,
             snapshot,
             request_id,
             peer,
             notes,
         } = arrived;
+        if let Some(why) = not_open {
+            let body = match why {
+                NotOpen::Suspended => SUSPENDED,
+                NotOpen::Changed | NotOpen::Failed => NOT_OPEN,
+            };
+            let response = response::json(StatusCode::SERVICE_UNAVAILABLE, body);
+            return (response, "other");
+        }
         let target = head.uri.path_and_query().map_or(0, |t| t.as_str().len());
         if target > self.limits.url_bytes {
             let response = response::text(StatusCode::URI_TOO_LONG, "the URL is too long\n");

@@ -276,7 +276,8 @@ fn not_written(context: &Context, error: RecordError) -> OAuthError {
         | RecordError::Declared
         | RecordError::BuiltIn
         | RecordError::Refused { .. }
-        | RecordError::Invalid(_) => OAuthError::new(
+        | RecordError::Invalid(_)
+        | RecordError::Wrong(_) => OAuthError::new(
             ErrorCode::TemporarilyUnavailable,
             "the client is being changed at the same time",
         ),

@@ -3,7 +3,7 @@ use signet_realm::nodes::{
     Confirmation, Invitation, Node, Nodes, NodesError, NodesFuture, Standing, SyncState,
 };
 use signet_realm::streams::Acknowledged;
-use signet_store::NodeId;
+use signet_store::{NodeId, RealmId};
 use std::{
     future::{Future, ready},
     pin::Pin,
@@ -25,7 +25,11 @@ impl Nodes for Cut {
         "node-3"
     }
 
-    fn confirm(&self, _: Duration) -> Pin<Box<dyn Future<Output = Vec<Confirmation>> + Send + '_>> {
+    fn confirm<'a>(
+        &'a self,
+        _: &'a RealmId,
+        _: Duration,
+    ) -> Pin<Box<dyn Future<Output = Vec<Confirmation>> + Send + 'a>> {
         Box::pin(ready(Vec::new()))
     }
 

@@ -6,7 +6,6 @@ use clap::Subcommand;
 use serde_json::json;
 
 use super::{Failure, Output, note, output::pretty};
-use crate::serve::parts;
 use signet_config::{check, model::Config, read};
 
 /// `signet config ...`
@@ -103,7 +102,7 @@ fn rehearse(config: &Config, base: &Path) -> Result<(), String> {
         .enable_all()
         .build()
         .map_err(|e| e.to_string())?;
-    let made = runtime.block_on(async { parts::rehearse(config, base) });
+    let made = runtime.block_on(async { signet_assembly::rehearse(config, base) });
     for directory in missing {
         // Not there, or not empty: then it is not what was made here.
         let _ = std::fs::remove_dir(directory);

@@ -117,6 +117,9 @@ pub enum Command {
     /// Administer identity providers of others, at which people log in.
     #[command(subcommand, after_help = "Example:\n  signet provider list")]
     Provider(admin::ProviderCommand),
+    /// Administer the realms of a server: issuers with people, clients and keys of their own.
+    #[command(subcommand, after_help = "Example:\n  signet realm add acme")]
+    Realm(admin::RealmCommand),
     /// Administer scopes.
     #[command(subcommand, after_help = "Example:\n  signet scope list")]
     Scope(admin::ScopeCommand),
@@ -228,6 +231,7 @@ pub fn run() -> ExitCode {
         Command::Attribute(command) => admin::attribute(command, &output),
         Command::Rule(command) => admin::rule(command, &output),
         Command::Provider(command) => admin::provider(command, &output),
+        Command::Realm(command) => admin::realm(command, &output),
         Command::Scope(command) => admin::scope(command, &output),
         Command::Resource(command) => admin::resource(command, &output),
         Command::Revoke(command) => admin::revoke(command, &output),

@@ -8,12 +8,17 @@ mod account;
 mod certificate;
 mod clients;
 mod for_nodes;
+mod opened;
 
 use std::{
     net::{IpAddr, SocketAddr},
     path::{Path, PathBuf},
+    pin::Pin,
+    sync::Arc,
 };
 
+use signet_crypto::seal::Keyring;
+use signet_directory::Local;
 use signet_encoding::base64url;
 
 use signet_oauth::client::GrantType;
@@ -23,16 +28,18 @@ use signet_config::{
     model::{self, ListenAddress, ListenProtocol, Listener, SignUp},
 };
 use signet_crypto::private_file;
-use signet_store::StoreUrl;
+use signet_store::{Store, StoreUrl};
 
 use signet_admin_client::dev_file::read;
 pub use signet_admin_client::dev_file::{
     Account, Clients, Credentials, DEFAULT_DIR, DevFile, DevNode, FILE, read_file,
 };
 
-pub use account::seed_users;
-pub use clients::{RESOURCE, seed_clients};
+use account::seed_users;
+pub use clients::RESOURCE;
+use clients::seed_clients;
 pub use for_nodes::FOR_NODES;
+pub use opened::{node_options, open_store};
 
 pub use certificate::{CA_CERT, CA_KEY};
 
@@ -62,6 +69,27 @@ pub struct Dev {
     mtls_url: String,
     /// The CA's certificate, PEM.
     pub ca_pem: Vec<u8>,
+}
+
+impl signet_assembly::Development for Dev {
+    fn seed<'a>(
+        &'a self,
+        store: &'a Arc<dyn Store>,
+        keyring: &'a Keyring,
+        now: u64,
+    ) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + 'a>> {
+        Box::pin(async move {
+            if self.is_new() {
+                seed_users(&Local::new(store.clone()), &self.file, now).await?;
+                seed_clients(&**store, keyring, &self.file, now).await?;
+            }
+            Ok(())
+        })
+    }
+
+    fn authority(&self) -> &[u8] {
+        &self.ca_pem
+    }
 }
 
 /// Refuses any address but loopback: the passwords lie in a file, and registration is open.

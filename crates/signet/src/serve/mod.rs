@@ -6,15 +6,13 @@
 //! application, the threads that answer, and last whoever waits for readiness.
 
 mod fixed_files;
-mod node_options;
-pub mod parts;
 mod reload;
 mod waiting;
 
 use std::{io::Write, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use fixed_files::FixedFiles;
-use parts::NotOpen;
+use signet_assembly::{Further, Start, complete, node_options, rehearse, store::{self, NotOpen}};
 use signet_audit::Audit;
 use signet_cluster::join::Token;
 use signet_crypto::Clock;
@@ -80,12 +78,12 @@ pub fn run(source: Source) -> Result<(), String> {
     let Server {
         running,
         cluster,
-        audit,
+        trails,
     } = server;
     // Blocks until the workers are done, at most for the grace time.
     running.join();
     // What they decided is written before the store, which it needs, is closed.
-    audit.close();
+    trails.iter().for_each(Audit::close);
     runtime.block_on(cluster.stop());
     tracing::info!("stopped");
     Ok(())
@@ -93,7 +91,7 @@ pub fn run(source: Source) -> Result<(), String> {
 
 struct Server {
     running: Running,
-    audit: Audit,
+    trails: Vec<Audit>,
     cluster: Arc<Cluster>,
 }
 
@@ -115,9 +113,9 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
     // directory's lock, and what lies there may be another running server's.
     let (config, base, file, mut dev, bound, store) = match source {
         Source::File { file, loaded, join } => {
-            parts::rehearse(&loaded.config, &loaded.base)?;
+            rehearse(&loaded.config, &loaded.base)?;
             let bound = sockets::bind(&loaded.config)?;
-            let open = || parts::open_store(&loaded.config, &loaded.base);
+            let open = || store::open_store(&loaded.config, &loaded.base);
             let Some(store) = opened(open, &mut terminate, &mut interrupt).await? else {
                 return Ok(None);
             };
@@ -128,11 +126,11 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
         }
         Source::Dev { listen, wish, join } => {
             let bound = sockets::bind_dev(listen)?;
-            let open = || parts::open_dev_store(&wish);
+            let open = || dev::open_store(&wish);
             let Some(store) = opened(open, &mut terminate, &mut interrupt).await? else {
                 return Ok(None);
             };
-            let options = node_options::of_dev(&wish, bound.public())?;
+            let options = dev::node_options(&wish, bound.public())?;
             join_first(join, &options, &store, &*clock).await?;
             let bound = sockets::bind_dev_mtls(bound, &wish.directory)?;
             let (config, dev) = dev::prepare(&wish, bound.public(), bound.mtls(), now)?;
@@ -177,19 +175,31 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
     let routes = router.paths().collect();
     // Before they are read: one that changes meanwhile is named rather than missed.
     let fixed_files = FixedFiles::of(&config, &base);
-    let realm = parts::build(&config, &base, &cluster, clock, dev.as_ref(), routes).await?;
+    let begun = signet_assembly::begin(Start {
+        config: &config,
+        base: &base,
+        cluster: &cluster,
+        clock,
+        development: dev.as_ref().map(|dev| dev as _),
+        routes,
+    });
+    let realm = begun.await?;
+    let further = Further::new(&config, base.clone(), cluster.clone(), realm.clone())?;
     let (listeners, certificates) = sockets::listeners(&config, &base, bound)?;
     let service = Service::new(
         realm.clone(),
         router,
         sockets::within_files(apply::limits(&config)),
     );
+    let realms = service.realms().clone();
+    realms.open_by(further.clone());
     let running =
         listener::start(service, listeners).map_err(|e| format!("the server cannot start: {e}"))?;
 
     tokio::spawn(level.budget.clone().tell());
     tokio::spawn(tasks::sweep(realm.clone(), SWEEP_EVERY));
-    tokio::spawn(parts::keep_keys(realm.clone()));
+    tokio::spawn(signet_assembly::keep_keys(realm.clone()));
+    tokio::spawn(signet_assembly::keep(realms.clone()));
     tokio::spawn(signet_realm::outbox::deliver(realm.clone()));
     if let Some(dev) = &mut dev {
         confirm(dev, address, &cluster).await?;
@@ -206,6 +216,7 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
         base,
         certificates,
         level,
+        further,
     };
     loop {
         let majority = cluster.majority(&realm);
@@ -213,7 +224,7 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
             Wake::Stop => break,
             Wake::Majority => {
                 let (config, base) = (&reloader.config, &reloader.base);
-                match parts::complete(config, base, &cluster, &realm).await {
+                match complete(config, base, &cluster, &realm).await {
                     Ok(()) => tracing::info!("caught up with the other nodes"),
                     Err(error) => {
                         tracing::warn!(error, "failed to catch up with the other nodes; retrying");
@@ -230,11 +241,13 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
     systemd::notify(Notice::Stopping);
     tracing::info!("stopping after requests in flight");
     // They have no end of their own.
-    realm.revocation_streams.end();
+    let realms = realms.all_opened();
+    realms.iter().for_each(|realm| realm.revocation_streams.end());
     running.stop();
+    let trails = realms.iter().map(|realm| realm.audit().clone());
     Ok(Some(Server {
         running,
-        audit: realm.audit().clone(),
+        trails: trails.collect(),
         cluster,
     }))
 }

@@ -6,6 +6,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
+use signet_assembly::Further;
 use signet_audit::{Action, Event};
 use signet_crypto::seal::Purpose;
 use signet_http::tls::Tls;
@@ -31,6 +32,8 @@ pub struct Reloader {
     pub base: PathBuf,
     pub certificates: Vec<Tls>,
     pub level: LogLevel,
+    /// Who makes further realms.
+    pub further: Arc<Further>,
 }
 
 impl Reloader {
@@ -109,6 +112,7 @@ impl Reloader {
         {
             tracing::error!(%error, "failed to revoke what removed clients held; the next reload retries");
         }
+        self.further.reload(&self.config);
         self.certificates();
         let event = Event::new(Action::ADMIN, realm.now_ms()).subject("configuration");
         realm.audit().record(event.operation("reload"));

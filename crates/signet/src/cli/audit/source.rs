@@ -72,7 +72,10 @@ fn directory(target: &Target, named: Option<&Path>) -> Option<PathBuf> {
     }
     let directory = target.data_dir.clone();
     let directory = directory.unwrap_or_else(|| dev::DEFAULT_DIR.into());
-    let audit = directory.join("audit");
+    let mut audit = directory.join("audit");
+    if let Some(realm) = &target.realm {
+        audit = audit.join("realms").join(realm);
+    }
     audit.is_dir().then_some(audit)
 }
 

@@ -1,18 +1,20 @@
 //! How this process takes part, from its configuration.
 
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
 use signet_cluster::links::Topology;
 use signet_node::ClusterOptions;
 use signet_store::NodeId;
 
-use crate::dev::{self, DevOptions};
 use signet_config::{
     Config,
     model::{self, StoreEngine},
 };
 
 /// Of a configuration file.
+///
+/// # Errors
+/// A name that no node can have.
 pub fn of_config(config: &Config) -> Result<ClusterOptions, String> {
     let cluster = config.cluster.as_ref();
     let name = config.node.as_deref().filter(|_| cluster.is_some());
@@ -39,26 +41,5 @@ pub fn of_config(config: &Config) -> Result<ClusterOptions, String> {
             .map(|staleness| Duration::from_secs(staleness.0)),
         development: None,
         embedded: config.store.engine == StoreEngine::Sqlite,
-    })
-}
-
-/// Of a development server that listens at this address.
-pub fn of_dev(wish: &DevOptions, public: SocketAddr) -> Result<ClusterOptions, String> {
-    let own = format!("https://localhost:{}", public.port());
-    Ok(ClusterOptions {
-        data_dir: wish.directory.clone(),
-        issuer: wish.issuer.clone().unwrap_or_else(|| own.clone()),
-        url: own,
-        name: None,
-        // Whichever port is free at the first invitation.
-        listen: Some(SocketAddr::from(([127, 0, 0, 1], 0))),
-        advertise: Vec::new(),
-        zone: String::new(),
-        hub: false,
-        topology: Topology::Mesh,
-        peers: Vec::new(),
-        staleness: None,
-        development: Some(dev::FOR_NODES),
-        embedded: wish.store.as_ref().is_none_or(|store| !store.is_database()),
     })
 }

@@ -1,0 +1,307 @@
+//! Further realms of the process: which there are, and what each has of its own.
+use crate::engine::adapter::Row;
+use crate::engine::facts::Method;
+use crate::engine::input::{Members, Page, Query, RealmName, Revision};
+use crate::engine::noun::Noun;
+use crate::engine::operation::{Operation, run};
+use crate::engine::output::{Json, Revised, Written};
+use crate::engine::problem::Problem;
+use crate::engine::right::Right::{Read, Write};
+use crate::operations::model::List;
+use http::StatusCode;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use signet_oauth::registry::RealmEntry;
+use signet_realm::realms::Realms;
+use signet_realm::records::RecordError;
+use signet_realm::state::{Realm, RealmId};
+use signet_registry::kinds::RecordKind;
+use std::{collections::BTreeMap, sync::Arc};
+
+const LIST: &str = "/admin/v1/realms";
+const ONE: &str = "/admin/v1/realms/{realm}";
+const SUSPEND: &str = "/admin/v1/realms/{realm}/suspend";
+const RESUME: &str = "/admin/v1/realms/{realm}/resume";
+
+/// How long a removed realm can be brought back, seconds, where the caller does not say.
+const GRACE: u64 = 7 * 86_400;
+/// The longest that it can be.
+const MAX_GRACE: u64 = 366 * 86_400;
+/// How often a change that lost a race is tried again.
+const MAX_TRIES: usize = 8;
+
+/// Further realms.
+pub const REALMS: Noun = Noun {
+    name: "realm",
+    list: LIST,
+    id: "name",
+    columns: &["name", "issuer", "suspended", "deletes_at", "description"],
+    sorted_by: None,
+    written: &[RealmChange::json_schema],
+};
+
+#[rustfmt::skip]
+pub(crate) const OPERATIONS: &[&dyn Row] = &[
+    &Operation::new("listRealms", Read, Method::Get, LIST, "List the realms beside the first one", run!(list)),
+    &Operation::new("showRealm", Read, Method::Get, ONE, "Show a realm", run!(show)),
+    &Operation::new("writeRealm", Write, Method::Put, ONE, "Add a realm, which answers at once; with If-Match, replace its record", run!(write)),
+    &Operation::new("suspendRealm", Write, Method::Post, SUSPEND, "Let a realm answer nothing; it keeps everything", run!(suspend)),
+    &Operation::new("resumeRealm", Write, Method::Post, RESUME, "Let a realm answer again that is suspended or was removed", run!(resume)),
+    &Operation::new("removeRealm", Write, Method::Delete, ONE, "Suspend a realm, and delete everything of it after a time of grace", run!(remove)),
+];
+
+/// A realm as it is shown.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Realm")]
+struct RealmDocument {
+    name: String,
+    /// Its issuer identifier.
+    issuer: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    /// It answers nothing, and keeps everything.
+    suspended: bool,
+    /// When everything of it is deleted, Unix seconds; until then it can be resumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deletes_at: Option<u64>,
+    /// What it has of its own in place of the process' configuration, by the settings' names.
+    settings: BTreeMap<String, Value>,
+    /// Unix seconds.
+    created_at: u64,
+    revision: u64,
+}
+
+impl RealmDocument {
+    fn of(entry: &RealmEntry) -> RealmDocument {
+        let settings = entry.settings.iter().map(|(path, value)| {
+            // A record's values are JSON.
+            let value = serde_json::from_str(value).unwrap_or_default();
+            (path.clone(), value)
+        });
+        RealmDocument {
+            name: entry.name.clone(),
+            issuer: entry.issuer.clone(),
+            description: entry.description.clone(),
+            suspended: entry.suspended,
+            deletes_at: entry.deletes_at,
+            settings: settings.collect(),
+            created_at: entry.created_at,
+            revision: entry.revision,
+        }
+    }
+}
+
+/// A realm as it is to be.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct RealmChange {
+    /// As the path says it.
+    #[serde(default)]
+    name: Option<String>,
+    /// Its issuer identifier. Default: the installation's, and the realm's name behind it.
+    #[serde(default)]
+    issuer: Option<String>,
+    /// For administrators.
+    #[serde(default)]
+    description: Option<String>,
+    /// It answers nothing, and keeps everything.
+    #[serde(default)]
+    suspended: bool,
+    /// What it has of its own in place of the process' configuration: settings of a realm by their
+    /// names (docs/settings.md), as `lifetimes.access_token`.
+    #[serde(default)]
+    settings: BTreeMap<String, Value>,
+    /// A realm whose settings it has too, where `settings` does not say otherwise. They are copied.
+    #[serde(default)]
+    like: Option<String>,
+    /// Read-only.
+    #[serde(default, rename = "deletes_at")]
+    _deletes_at: Option<u64>,
+    /// Read-only.
+    #[serde(default, rename = "created_at")]
+    _created_at: Option<u64>,
+    /// Read-only.
+    #[serde(default, rename = "revision")]
+    _revision: Option<u64>,
+}
+
+/// The realms are the installation's: no further realm shows or changes them.
+fn of_installation(realm: &Realm) -> Result<(), Problem> {
+    match realm.id().is_default() {
+        true => Ok(()),
+        false => Err(Problem::new(
+            StatusCode::FORBIDDEN,
+            "not_the_installation",
+            "realms are administered at the issuer of the installation",
+        )),
+    }
+}
+
+async fn list(realm: Arc<Realm>, page: Page) -> Result<Json<List<RealmDocument>>, Problem> {
+    of_installation(&realm)?;
+    let snapshot = realm.snapshot();
+    let after = page.after.as_deref();
+    let realms = snapshot.registry.realms.iter();
+    let found = realms.filter(|(name, _)| after.is_none_or(|after| name.as_str() > after));
+    let items = found
+        .take(page.limit + 1)
+        .map(|(_, entry)| RealmDocument::of(entry));
+    Ok(Json(List::cut(items.collect(), page.limit, |realm| {
+        realm.name.clone()
+    })))
+}
+
+async fn known(realm: &Realm, name: &str) -> Result<Arc<RealmEntry>, Problem> {
+    of_installation(realm)?;
+    realm.learn(RecordKind::Realm, name).await?;
+    let known = realm.snapshot().registry.realms.get(name).cloned();
+    known.ok_or_else(Problem::not_found)
+}
+
+fn shown(entry: &RealmEntry) -> Revised<RealmDocument> {
+    Revised {
+        value: RealmDocument::of(entry),
+        revision: entry.revision,
+    }
+}
+
+async fn show(
+    realm: Arc<Realm>,
+    RealmName(name): RealmName,
+) -> Result<Revised<RealmDocument>, Problem> {
+    Ok(shown(&*known(&realm, &name).await?))
+}
+
+async fn write(
+    realm: Arc<Realm>,
+    (RealmName(name), revision, Json(wanted)): (RealmName, Option<Revision>, Json<RealmChange>),
+) -> Result<Written<Revised<RealmDocument>>, Problem> {
+    of_installation(&realm)?;
+    if wanted.name.as_ref().is_some_and(|said| *said != name) {
+        return Err(Problem::invalid("the name cannot be changed"));
+    }
+    let mut settings = match &wanted.like {
+        None => BTreeMap::new(),
+        Some(like) => {
+            realm.learn(RecordKind::Realm, like).await?;
+            let like = realm.snapshot().registry.realms.get(like).cloned();
+            let like = like.ok_or_else(|| Problem::invalid("like: there is no such realm"))?;
+            like.settings.clone()
+        }
+    };
+    let own = wanted.settings.into_iter();
+    settings.extend(own.map(|(path, value)| (path, value.to_string())));
+    settings.retain(|_, value| value != "null");
+    let read = revision.map(|Revision(read)| read);
+    let deletes_at = match read {
+        None => None,
+        Some(_) => known(&realm, &name).await?.deletes_at,
+    };
+    let snapshot = realm.snapshot();
+    let own_issuer = || format!("{}/{name}", snapshot.settings.issuer);
+    let entry = RealmEntry {
+        issuer: wanted.issuer.unwrap_or_else(own_issuer),
+        name,
+        description: wanted.description,
+        suspended: wanted.suspended,
+        deletes_at,
+        settings,
+        created_at: realm.now(),
+        revision: 0,
+    };
+    let written = realm.write_realm(&entry, read).await?;
+    let shown = shown(&written);
+    Ok(match read {
+        None => Written::New(shown),
+        Some(_) => Written::Replaced(shown),
+    })
+}
+
+/// Changes the record as it is, whoever else writes it.
+async fn change(
+    realm: &Realm,
+    name: &str,
+    change: impl Fn(&mut RealmEntry),
+) -> Result<Arc<RealmEntry>, Problem> {
+    for _ in 0..MAX_TRIES {
+        let known = known(realm, name).await?;
+        let mut next = (*known).clone();
+        change(&mut next);
+        if next == *known {
+            return Ok(known);
+        }
+        match realm.write_realm(&next, Some(known.revision)).await {
+            Err(RecordError::Conflict) => {}
+            done => return Ok(done?),
+        }
+    }
+    Err(RecordError::Conflict.into())
+}
+
+async fn suspend(
+    realm: Arc<Realm>,
+    RealmName(name): RealmName,
+) -> Result<Revised<RealmDocument>, Problem> {
+    Ok(shown(
+        &*change(&realm, &name, |entry| entry.suspended = true).await?,
+    ))
+}
+
+async fn resume(
+    realm: Arc<Realm>,
+    RealmName(name): RealmName,
+) -> Result<Revised<RealmDocument>, Problem> {
+    let now = realm.now();
+    let due = known(&realm, &name).await?.deletes_at;
+    if due.is_some_and(|at| at <= now) {
+        return Err(Problem::conflict(
+            "being_deleted",
+            "the realm is being deleted: its time of grace is over",
+        ));
+    }
+    let resumed = change(&realm, &name, |entry| {
+        entry.suspended = false;
+        entry.deletes_at = None;
+    });
+    Ok(shown(&*resumed.await?))
+}
+
+/// When a realm is deleted.
+struct Grace(u64);
+
+impl Members for Grace {
+    const MEMBERS: &'static [(&'static str, &'static str)] = &[(
+        "grace",
+        "for how long it can be resumed, seconds; default: a week. 0: it is deleted now",
+    )];
+
+    fn parse<'a>(member: impl Fn(&str) -> Option<&'a str>) -> Result<Grace, Problem> {
+        let grace = member("grace").map_or(Some(GRACE), |text| text.parse().ok());
+        let grace = grace.filter(|grace| *grace <= MAX_GRACE);
+        grace
+            .map(Grace)
+            .ok_or_else(|| Problem::invalid("grace is a number of seconds, at most 366 days"))
+    }
+}
+
+async fn remove(
+    realm: Arc<Realm>,
+    (RealmName(name), Query(Grace(grace))): (RealmName, Query<Grace>),
+) -> Result<Json<RealmDocument>, Problem> {
+    let at = realm.now().saturating_add(grace);
+    // A second removal brings the end forward, never back.
+    let removed = change(&realm, &name, |entry| {
+        entry.deletes_at = Some(entry.deletes_at.map_or(at, |before| before.min(at)));
+    });
+    let removed = removed.await?;
+    if grace == 0
+        && let Some(realms) = Realms::of(&realm)
+        && let Ok(id) = RealmId::parse(&name)
+        && let Some(slot) = realms.table().slot(&id).cloned()
+        && let Err(error) = realms.delete(&slot).await
+    {
+        tracing::warn!(realm = name, %error, "failed to delete a realm; retrying");
+    }
+    Ok(Json(RealmDocument::of(&removed)))
+}

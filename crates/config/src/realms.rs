@@ -1,0 +1,206 @@
+//! The configuration of a further realm: the process', with what the realm has of its own in its
+//! place.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use signet_oauth::registry::RealmEntry;
+
+use crate::{
+    check,
+    fault::nearest,
+    model::Config,
+    settings::{Owner, SETTINGS, Setting, values},
+};
+
+/// What the file declares for the first realm alone.
+const DECLARED: &[&str] = &[
+    "clients",
+    "users",
+    "resources",
+    "scopes",
+    "attributes",
+    "roles",
+    "groups",
+    "rules",
+    "providers",
+];
+
+/// The settings that the record of a realm may have.
+pub fn of_record() -> impl Iterator<Item = &'static Setting> {
+    SETTINGS.iter().filter(|row| {
+        row.owner == Owner::Realm && row.path != "issuer" && !DECLARED.contains(&row.path)
+    })
+}
+
+/// The configuration that a realm is made of.
+///
+/// # Errors
+/// What is wrong with the record, one sentence for each setting.
+pub fn of_realm(config: &Config, entry: &RealmEntry) -> Result<Config, Vec<String>> {
+    let mut whole = values(config);
+    let mut wrong = Vec::new();
+    if let Some(members) = whole.as_object_mut() {
+        DECLARED.iter().for_each(|list| drop(members.remove(*list)));
+        members.insert("issuer".to_owned(), entry.issuer.clone().into());
+    }
+    for (path, value) in &entry.settings {
+        if !of_record().any(|row| row.path == path) {
+            wrong.push(unknown(path));
+            continue;
+        }
+        let value: Value = match serde_json::from_str(value) {
+            Ok(value) => value,
+            Err(_) => {
+                wrong.push(format!("settings: {path}: is not JSON"));
+                continue;
+            }
+        };
+        let mut next = whole.clone();
+        put(&mut next, path, value.clone());
+        // Each by itself, so that each is named; what needs another one is judged with all of them.
+        match read(next) {
+            Err(why) if !why.contains("missing field") => {
+                wrong.push(format!("settings: {path}: {why}"));
+            }
+            Ok(_) | Err(_) => put(&mut whole, path, value),
+        }
+    }
+    match wrong.is_empty() {
+        true => read(whole).map_err(|why| vec![format!("settings: {why}")]),
+        false => Err(wrong),
+    }
+}
+
+/// Everything that is wrong with the record of a realm, with what its settings mean together.
+///
+/// # Errors
+/// One sentence for each place.
+pub fn check(config: &Config, base: &Path, entry: &RealmEntry) -> Result<(), Vec<String>> {
+    let config = of_realm(config, entry)?;
+    let faults = check::check(&config, base, true);
+    let is_own = |path: &str| {
+        let whose = crate::settings::row(path);
+        whose.is_none_or(|row| row.owner == Owner::Realm)
+    };
+    let faults = faults.into_iter().filter(|fault| is_own(&fault.path));
+    let wrong: Vec<String> = faults
+        .map(|fault| format!("{}: {}", fault.path, fault.message))
+        .collect();
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(wrong),
+    }
+}
+
+fn read(values: Value) -> Result<Config, String> {
+    serde_json::from_value(values).map_err(|error| error.to_string())
+}
+
+fn put(values: &mut Value, path: &str, value: Value) {
+    let mut place = values;
+    for member in path.split('.') {
+        if !place.is_object() {
+            *place = Value::Object(Map::new());
+        }
+        place = &mut place[member];
+    }
+    *place = value;
+}
+
+fn unknown(path: &str) -> String {
+    if let Some(row) = SETTINGS.iter().find(|row| row.path == path) {
+        let why = match row.owner {
+            Owner::Process => "belongs to the process: it is set in its configuration file",
+            Owner::Realm => "is no setting of a realm's record: records have commands of their own",
+        };
+        return format!("settings: {path}: {why}");
+    }
+    match nearest(path, of_record().map(|row| row.path)) {
+        Some(near) => {
+            format!("settings: there is no setting \"{path}\"; did you mean \"{near}\"?")
+        }
+        None => format!("settings: there is no setting \"{path}\""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn config() -> Config {
+        toml::from_str(
+            "issuer = \"https://id.example\"\nlisteners = [{ address = \"127.0.0.1:1\", protocol = \"http\" }]\nusers = [{ username = \"ada\" }]\n[lifetimes]\ncode = \"30s\"\n",
+        )
+        .expect("a file")
+    }
+
+    fn entry(settings: &[(&str, &str)]) -> RealmEntry {
+        let settings = settings.iter();
+        RealmEntry {
+            name: "acme".to_owned(),
+            issuer: "https://id.example/acme".to_owned(),
+            description: None,
+            suspended: false,
+            deletes_at: None,
+            settings: settings
+                .map(|(path, value)| ((*path).to_owned(), (*value).to_owned()))
+                .collect::<BTreeMap<_, _>>(),
+            created_at: 0,
+            revision: 0,
+        }
+    }
+
+    #[test]
+    fn a_realm_has_the_process_settings_but_for_its_own_and_nothing_that_the_file_declares() {
+        let own = entry(&[
+            ("lifetimes.access_token", "\"2m\""),
+            ("brand.name", "\"Acme\""),
+            ("mail.from", "\"id@acme.example\""),
+            ("mail.directory", "\"mail\""),
+        ]);
+        let made = of_realm(&config(), &own).expect("a realm");
+        assert_eq!(made.issuer, "https://id.example/acme");
+        assert_eq!(made.lifetimes.code.0, 30);
+        assert_eq!(made.lifetimes.access_token.0, 120);
+        assert_eq!(made.brand.name.as_deref(), Some("Acme"));
+        assert_eq!(made.mail.expect("mail").from, "id@acme.example");
+        assert!(made.users.is_empty());
+    }
+
+    #[test]
+    fn every_setting_of_a_record_that_is_wrong_is_named() {
+        let own = entry(&[
+            ("lifetimes.acess_token", "1"),
+            ("lifetimes.code", "[]"),
+            ("limits.connections", "1"),
+            ("clients", "[]"),
+        ]);
+        let wrong = of_realm(&config(), &own).expect_err("four mistakes");
+        assert_eq!(wrong.len(), 4, "{wrong:?}");
+        let said = wrong.join("\n");
+        for part in [
+            "did you mean \"lifetimes.access_token\"?",
+            "settings: lifetimes.code: ",
+            "limits.connections: belongs to the process",
+            "clients: is no setting of a realm's record",
+        ] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+        let own = entry(&[("lifetimes.code", "\"5d\"")]);
+        let wrong = check(&config(), Path::new("."), &own).expect_err("too long");
+        assert!(wrong[0].starts_with("lifetimes.code: must be from"), "{wrong:?}");
+    }
+
+    /// What a realm inherits goes through JSON: nothing may be lost on the way.
+    #[test]
+    fn a_configuration_is_the_same_after_it_was_written_as_json() {
+        let example = include_str!("../../../docs/signet.example.toml");
+        let example: Config = toml::from_str(example).expect("the example");
+        for config in [config(), example] {
+            let written = values(&config);
+            assert_eq!(values(&read(written.clone()).expect("itself")), written);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! A realm's place in the process: its record, and the realm once somebody asked for it.
+use super::{OpenRealm, Realms};
+use crate::state::Realm;
+use signet_oauth::registry::RealmEntry;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+use tokio::{
+    sync::{OnceCell, watch},
+    time::Instant,
+};
+
+/// How long requests under way may go on in a realm whose record has changed.
+const LEAVE_WITHIN: Duration = Duration::from_secs(10);
+/// Between two looks whether they are done.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
+
+/// Why a realm is not open.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NotOpen {
+    /// Its record was changed meanwhile: the next look finds another place.
+    #[error("the realm was changed meanwhile")]
+    Changed,
+    /// It is suspended, or is going to be deleted.
+    #[error("the realm is suspended")]
+    Suspended,
+    /// It could not be made; the log says why.
+    #[error("the realm could not be opened")]
+    Failed,
+}
+
+/// See the module.
+pub struct Slot {
+    entry: Arc<RealmEntry>,
+    realm: OnceCell<Arc<Realm>>,
+    /// It is not in the table any more.
+    ended: AtomicBool,
+    /// Says `true` once the realm of the record before this one is closed.
+    before: Option<watch::Receiver<bool>>,
+    closed: watch::Sender<bool>,
+    /// It is closed once.
+    closing: tokio::sync::Mutex<()>,
+}
+
+impl Slot {
+    pub(super) fn new(entry: Arc<RealmEntry>) -> Arc<Slot> {
+        Arc::new(Slot {
+            entry,
+            realm: OnceCell::new(),
+            ended: AtomicBool::new(false),
+            before: None,
+            closed: watch::Sender::new(false),
+            closing: tokio::sync::Mutex::new(()),
+        })
+    }
+
+    /// The place of a record that changed.
+    pub(super) fn after(before: &Slot, entry: Arc<RealmEntry>) -> Arc<Slot> {
+        Arc::new(Slot {
+            entry,
+            realm: OnceCell::new(),
+            ended: AtomicBool::new(false),
+            before: Some(before.closed.subscribe()),
+            closed: watch::Sender::new(false),
+            closing: tokio::sync::Mutex::new(()),
+        })
+    }
+
+    /// Its record.
+    pub fn entry(&self) -> &Arc<RealmEntry> {
+        &self.entry
+    }
+
+    /// The realm, if it is open.
+    pub fn opened(&self) -> Option<&Arc<Realm>> {
+        self.realm.get()
+    }
+
+    async fn until_free(&self) {
+        if let Some(mut before) = self.before.clone() {
+            // One that is gone is closed.
+            let _ = before.wait_for(|closed| *closed).await;
+        }
+    }
+
+    /// Opens the realm. It is not given up half way: the caller spawns this.
+    pub(super) async fn open(
+        self: Arc<Self>,
+        realms: Arc<Realms>,
+        by: Arc<dyn OpenRealm>,
+    ) -> Result<Arc<Realm>, NotOpen> {
+        self.until_free().await;
+        let made = self.realm.get_or_try_init(async || {
+            if self.ended.load(SeqCst) {
+                return Err(NotOpen::Changed);
+            }
+            let realm = by.open(Arc::clone(&self.entry)).await.map_err(|error| {
+                tracing::error!(realm = self.entry.name, error, "failed to open a realm");
+                NotOpen::Failed
+            })?;
+            realms.hold(&realm);
+            Ok(realm)
+        });
+        let realm = made.await?;
+        by.opened(realm);
+        Ok(Arc::clone(realm))
+    }
+
+    /// It is no longer in the table.
+    pub(super) fn end(self: &Arc<Self>) -> Closing {
+        self.ended.store(true, SeqCst);
+        Closing(Arc::clone(self))
+    }
+
+    /// Waits until a realm that is no longer in the table is closed.
+    pub async fn until_closed(&self) {
+        let mut closed = self.closed.subscribe();
+        // The sender is this place's own.
+        let _ = closed.wait_for(|closed| *closed).await;
+    }
+}
+
+/// A realm that has to be closed.
+pub(super) struct Closing(Arc<Slot>);
+
+impl Closing {
+    pub(super) async fn run(self, by: Arc<dyn OpenRealm>) {
+        let slot = self.0;
+        slot.until_free().await;
+        let _one = slot.closing.lock().await;
+        if *slot.closed.borrow() {
+            return;
+        }
+        // Waits for one that is being opened now.
+        let none = slot.realm.get_or_try_init(async || Err(NotOpen::Changed));
+        if let Ok(realm) = none.await {
+            let realm = Arc::clone(realm);
+            by.end_tasks(&realm);
+            realm.revocation_streams.end();
+            // The place's own, and this one.
+            let until = Instant::now() + LEAVE_WITHIN;
+            while Arc::strong_count(&realm) > 2 && Instant::now() < until {
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+            by.close(realm).await;
+        }
+        slot.closed.send_replace(true);
+    }
+}

@@ -1,0 +1,85 @@
+//! The further realms of the process: what must be true of all of them together.
+use crate::realms::Realms;
+use crate::records::write::{Before, Next, RecordError};
+use crate::state::{Realm, RealmId};
+use signet_oauth::endpoint::split_issuer;
+use signet_oauth::registry::RealmEntry;
+use signet_registry::kinds::RecordKind;
+use signet_store::StoreError;
+use std::sync::Arc;
+
+const TAKEN: RecordError = RecordError::Refused {
+    code: "issuer_taken",
+    why: "issuer: another realm has this issuer",
+};
+const ELSEWHERE: RecordError = RecordError::Refused {
+    code: "not_the_installation",
+    why: "realms are administered at the issuer of the installation",
+};
+/// A realm as it is wanted.
+struct Wanted<'a>(&'a RealmEntry);
+
+impl Next<RealmEntry> for Wanted<'_> {
+    async fn next(
+        &self,
+        realm: &Realm,
+        known: Option<&RealmEntry>,
+    ) -> Result<Option<RealmEntry>, RecordError> {
+        let wanted = self.0;
+        // Whoever was faster has changed the census, and is read here before it is compared.
+        let read = realm.catch_up().await;
+        read.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        let snapshot = realm.snapshot();
+        let place = split_issuer(&wanted.issuer);
+        let mut others = snapshot.registry.realms.values();
+        let taken = place == split_issuer(&snapshot.settings.issuer)
+            || others.any(|other| {
+                other.name != wanted.name && split_issuer(&other.issuer) == place
+            });
+        if taken {
+            return Err(TAKEN);
+        }
+        Ok(Some(RealmEntry {
+            created_at: known.map_or(wanted.created_at, |known| known.created_at),
+            ..wanted.clone()
+        }))
+    }
+}
+
+impl Realm {
+    /// Writes a further realm of the process: `read` is the revision that it replaces, none if it
+    /// must not exist yet. Its issuer is nobody else's, and hides no endpoint.
+    ///
+    /// # Errors
+    /// See [`RecordError`].
+    pub async fn write_realm(
+        &self,
+        entry: &RealmEntry,
+        read: Option<u64>,
+    ) -> Result<Arc<RealmEntry>, RecordError> {
+        if !self.id().is_default() {
+            return Err(ELSEWHERE);
+        }
+        let name = &*entry.name;
+        RealmId::parse(name).map_err(|error| RecordError::Wrong(format!("name: {error}")))?;
+        entry.check()?;
+        let (_, path) = split_issuer(&entry.issuer);
+        let mut segments = path.split('/').filter(|segment| !segment.is_empty());
+        if let Some(hidden) = segments.find(|segment| self.host.has_path(segment)) {
+            let why = format!("issuer: its path would hide the server's own /{hidden}");
+            return Err(RecordError::Wrong(why));
+        }
+        self.learn(RecordKind::Realm, name).await?;
+        if let Some(realms) = Realms::of(self)
+            && let Some(opener) = realms.opener()
+        {
+            let checked = opener.check(entry);
+            checked.map_err(|faults| RecordError::Wrong(faults.join("; ")))?;
+        }
+        let wanted = Wanted(entry);
+        let written = self
+            .change_record(name, Before::read(read), &wanted)
+            .await?;
+        written.ok_or(RecordError::Conflict)
+    }
+}
