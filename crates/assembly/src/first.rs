@@ -96,8 +96,7 @@ pub async fn begin(start: Start<'_>) -> Result<Arc<Realm>, String> {
     }
     // Without a majority they wait for it: see `complete`.
     if cluster.is_whole()
-        && let Err(error) =
-            people::seed_users(config, base, &Local::new(store.clone()), now).await
+        && let Err(error) = people::seed_users(config, base, &Local::new(store.clone()), now).await
     {
         if !store.is_full() {
             return Err(error);

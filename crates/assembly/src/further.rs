@@ -156,14 +156,14 @@ impl Further {
         let directories = std::iter::once(places.directory).chain(places.archive);
         let directories: Vec<PathBuf> = directories.collect();
         let removed = tokio::task::spawn_blocking(move || {
-            directories.iter().try_for_each(|directory| {
-                match std::fs::remove_dir_all(directory) {
+            directories
+                .iter()
+                .try_for_each(|directory| match std::fs::remove_dir_all(directory) {
                     Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                         Err(format!("{}: {error}", directory.display()))
                     }
                     Ok(()) | Err(_) => Ok(()),
-                }
-            })
+                })
         });
         removed.await.map_err(|e| e.to_string())?
     }

@@ -2,13 +2,13 @@
 
 use std::{path::Path, sync::Arc};
 
-use signet_config::{Config, apply, engine};
+use signet_config::{Config, apply, engine, realms};
 use signet_crypto::Clock;
 use signet_directory::passwords::PasswordOptions;
 use signet_node::Cluster;
 use signet_process::sockets;
 use signet_realm::outbound::OutboundOptions;
-use signet_realm::state::{Host, HostParts};
+use signet_realm::state::{Host, HostParts, Paths};
 
 use crate::{node_options, people};
 
@@ -38,7 +38,15 @@ pub(crate) fn host(
 ///
 /// # Errors
 /// What cannot be made.
-pub fn rehearse(config: &Config, base: &Path) -> Result<(), String> {
+pub fn rehearse(config: &Config, base: &Path, routes: &[&'static str]) -> Result<(), String> {
+    let paths = Paths::of(routes);
+    for (i, realm) in config.realms.iter().enumerate() {
+        if let Some(hidden) = paths.hidden_by(&realms::issuer_of(config, realm)) {
+            return Err(format!(
+                "realms[{i}].issuer: its path would hide the server's own /{hidden}"
+            ));
+        }
+    }
     if let Some(tls) = &config.tls {
         for ask_for_certificate in [false, true] {
             sockets::make_tls(tls, base, ask_for_certificate)?;
@@ -61,7 +69,11 @@ fn passwords(config: &Config) -> PasswordOptions {
     }
 }
 
-fn outbound(config: &Config, base: &Path, authority: Option<&[u8]>) -> Result<OutboundOptions, String> {
+fn outbound(
+    config: &Config,
+    base: &Path,
+    authority: Option<&[u8]>,
+) -> Result<OutboundOptions, String> {
     let mut trust = match &config.outbound.trust {
         None => Vec::new(),
         Some(file) => {

@@ -18,7 +18,7 @@ use super::{
     clients::client,
     fault::{Faults, Seal},
     model::{self, Config},
-    people, rules,
+    people, realms, rules,
     secret::SecretRef,
     sign_up,
 };
@@ -180,6 +180,7 @@ pub fn extend_registry(
             .scopes
             .push(scope(entry, &format!("scopes[{index}]"), faults));
     }
+    registry.realms = Arc::new(realms::declared(config, faults));
     registry.people = Arc::new(people::people(config, faults));
     registry.rules = Arc::new(rules::rules(config, faults));
 }

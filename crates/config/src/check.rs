@@ -15,7 +15,7 @@ use super::{
     apply, clients,
     fault::{Fault, Faults, Seal, nearest},
     model::{self, Config, ListenAddress, ListenProtocol, SmtpSecurity, StoreEngine},
-    people, providers, rules, settings,
+    people, providers, realms, rules, settings,
 };
 
 /// What is probably not meant, and may be right: scopes that the file uses and does not define,
@@ -217,6 +217,13 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
     people::people(config, &mut faults);
     rules::rules(config, &mut faults);
     providers::check(config, base, secrets, &mut faults);
+    doubles(
+        config.realms.iter().map(|r| r.name.as_str()),
+        "realms",
+        "name",
+        &mut faults,
+    );
+    realms::check_declared(config, base, &mut faults);
     for (i, entry) in config.scopes.iter().enumerate() {
         apply::scope(entry, &format!("scopes[{i}]"), &mut faults);
     }

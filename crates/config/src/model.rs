@@ -18,7 +18,7 @@ mod entries;
 mod passwords;
 mod sign_up;
 
-pub use entries::{Attribute, Client, Group, Provider, Resource, Role, Scope, StepUp, User};
+pub use entries::{Attribute, Client, Group, Provider, Realm, Resource, Role, Scope, StepUp, User};
 pub use passwords::Passwords;
 pub use sign_up::SignUp;
 
@@ -129,6 +129,10 @@ pub struct Config {
     /// the store, and the admin API cannot change them.
     #[serde(default)]
     pub providers: Vec<Provider>,
+    /// Realms beside the first, that this file owns (docs/realms.md). Their people, clients and keys
+    /// are in the store, and stay there when a realm is taken out of this file.
+    #[serde(default)]
+    pub realms: Vec<Realm>,
 }
 
 /// Access rules: what holds where none decides.

@@ -1,15 +1,16 @@
 //! The configuration of a further realm: the process', with what the realm has of its own in its
 //! place.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use serde_json::{Map, Value};
-use signet_oauth::registry::RealmEntry;
+use signet_oauth::registry::{RealmEntries, RealmEntry};
+use signet_store::RealmId;
 
 use crate::{
     check,
-    fault::nearest,
-    model::Config,
+    fault::{Faults, nearest},
+    model::{self, Config},
     settings::{Owner, SETTINGS, Setting, values},
 };
 
@@ -24,6 +25,7 @@ const DECLARED: &[&str] = &[
     "groups",
     "rules",
     "providers",
+    "realms",
 ];
 
 /// The settings that the record of a realm may have.
@@ -93,6 +95,78 @@ pub fn check(config: &Config, base: &Path, entry: &RealmEntry) -> Result<(), Vec
     }
 }
 
+/// The realms that the file declares.
+pub(crate) fn declared(config: &Config, faults: &mut Faults) -> RealmEntries {
+    let mut realms = RealmEntries::new();
+    for (i, realm) in config.realms.iter().enumerate() {
+        let entry = entry(config, realm);
+        if let Err(error) = RealmId::parse(&entry.name) {
+            faults.add(format!("realms[{i}].name"), error.to_string());
+            continue;
+        }
+        if let Err(fault) = entry.check() {
+            faults.add(format!("realms[{i}]"), fault);
+            continue;
+        }
+        realms.insert(entry.name.clone(), Arc::new(entry));
+    }
+    realms
+}
+
+/// Everything that is wrong with the realms that the file declares.
+pub(crate) fn check_declared(config: &Config, base: &Path, faults: &mut Faults) {
+    declared(config, faults);
+    let mut issuers = vec![config.issuer.clone()];
+    for (i, realm) in config.realms.iter().enumerate() {
+        let entry = entry(config, realm);
+        for why in check(config, base, &entry).err().into_iter().flatten() {
+            faults.add(format!("realms[{i}].settings"), why);
+        }
+        if issuers.contains(&entry.issuer) {
+            faults.add(
+                format!("realms[{i}].issuer"),
+                format!("another realm has the issuer {}", entry.issuer),
+            );
+        }
+        issuers.push(entry.issuer);
+    }
+}
+
+/// The issuer of a realm that the file declares.
+pub fn issuer_of(config: &Config, realm: &model::Realm) -> String {
+    let issuer = realm.issuer.clone();
+    issuer.unwrap_or_else(|| format!("{}/{}", config.issuer, realm.name))
+}
+
+fn entry(config: &Config, realm: &model::Realm) -> RealmEntry {
+    let mut settings = BTreeMap::new();
+    for (name, value) in &realm.settings {
+        flatten(name.clone(), value, &mut settings);
+    }
+    RealmEntry {
+        name: realm.name.clone(),
+        issuer: issuer_of(config, realm),
+        description: realm.description.clone(),
+        suspended: realm.suspended,
+        deletes_at: None,
+        settings,
+        created_at: 0,
+        revision: 0,
+    }
+}
+
+/// Settings in their tables, by their names.
+fn flatten(path: String, value: &Value, settings: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Object(members) if !of_record().any(|row| row.path == path) => {
+            for (name, value) in members {
+                flatten(format!("{path}.{name}"), value, settings);
+            }
+        }
+        value => drop(settings.insert(path, value.to_string())),
+    }
+}
+
 fn read(values: Value) -> Result<Config, String> {
     serde_json::from_value(values).map_err(|error| error.to_string())
 }
@@ -127,7 +201,6 @@ fn unknown(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
 
     fn config() -> Config {
         toml::from_str(
@@ -190,7 +263,44 @@ mod tests {
         }
         let own = entry(&[("lifetimes.code", "\"5d\"")]);
         let wrong = check(&config(), Path::new("."), &own).expect_err("too long");
-        assert!(wrong[0].starts_with("lifetimes.code: must be from"), "{wrong:?}");
+        assert!(
+            wrong[0].starts_with("lifetimes.code: must be from"),
+            "{wrong:?}"
+        );
+    }
+
+    #[test]
+    fn the_file_declares_realms_with_settings_in_tables_or_by_name() {
+        let text = |realms: &str| -> Config {
+            let whole = format!(
+                "issuer = \"https://id.example\"\nlisteners = [{{ address = \"127.0.0.1:1\", protocol = \"http\" }}]\n{realms}"
+            );
+            toml::from_str(&whole).expect("a file")
+        };
+        let config = text(
+            "[[realms]]\nname = \"acme\"\n[realms.settings]\n\"lifetimes.code\" = \"30s\"\n[realms.settings.brand]\nname = \"Acme\"\n[realms.settings.agents.constraints]\nx-a = \"most\"\n",
+        );
+        let mut faults = Faults::default();
+        check_declared(&config, Path::new("."), &mut faults);
+        assert_eq!(faults.0, []);
+        let realms = declared(&config, &mut faults);
+        let acme = &realms["acme"];
+        assert_eq!(acme.issuer, "https://id.example/acme");
+        let names: Vec<&str> = acme.settings.keys().map(String::as_str).collect();
+        assert_eq!(
+            names,
+            ["agents.constraints", "brand.name", "lifetimes.code"]
+        );
+
+        let config = text(
+            "[[realms]]\nname = \"A\"\n[[realms]]\nname = \"b\"\nissuer = \"https://id.example\"\n[realms.settings.lifetimes]\ncod = 1\n",
+        );
+        check_declared(&config, Path::new("."), &mut faults);
+        let said: Vec<&str> = faults.0.iter().map(|fault| &*fault.path).collect();
+        assert_eq!(
+            said,
+            ["realms[0].name", "realms[1].settings", "realms[1].issuer"]
+        );
     }
 
     /// What a realm inherits goes through JSON: nothing may be lost on the way.

@@ -304,6 +304,7 @@ pub const SETTINGS: &[Setting] = &[
     realm("groups"),
     realm("rules"),
     realm("providers"),
+    process("realms").at_reload(),
 ];
 
 /// The row of a setting, or of the list that a member belongs to.

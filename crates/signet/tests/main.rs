@@ -25,6 +25,7 @@ mod once;
 mod passwords;
 mod people;
 mod prompt;
+mod realms;
 mod revoke;
 mod revoke_nodes;
 mod rooms;

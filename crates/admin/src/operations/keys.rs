@@ -96,12 +96,10 @@ async fn rotate_sealing(realm: Arc<Realm>, (): ()) -> Result<Json<SealingRotatio
         .sealing_file
         .as_ref()
         .ok_or_else(Problem::unavailable)?;
-    let done = rotate_sealing_key(&realm, file)
-        .await
-        .map_err(|error| {
-            tracing::error!(%error, "failed to complete the sealing key rotation");
-            Problem::unavailable()
-        })?;
+    let done = rotate_sealing_key(&realm, file).await.map_err(|error| {
+        tracing::error!(%error, "failed to complete the sealing key rotation");
+        Problem::unavailable()
+    })?;
     Ok(Json(SealingRotation {
         signing_keys: done.signing_keys,
         clients: done.clients,

@@ -34,6 +34,25 @@ pub struct Client {
     pub members: BTreeMap<String, toml::Value>,
 }
 
+/// A further realm of the process that the configuration owns (docs/realms.md).
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Realm {
+    /// 1 to 32 of a-z, 0-9 and -, a letter first.
+    pub name: String,
+    /// Its issuer identifier. Default: the process' issuer, and the realm's name behind it.
+    pub issuer: Option<String>,
+    /// For administrators.
+    pub description: Option<String>,
+    /// It answers nothing, and keeps everything.
+    #[serde(default)]
+    pub suspended: bool,
+    /// What it has of its own in place of this file: settings of a realm, in their tables or by
+    /// their names.
+    #[serde(default)]
+    pub settings: BTreeMap<String, serde_json::Value>,
+}
+
 /// An identity provider of others that the configuration owns (docs/identity-providers.md).
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Provider {

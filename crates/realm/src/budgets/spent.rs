@@ -191,7 +191,10 @@ mod tests {
     /// Everybody tells everybody.
     fn tell(nodes: &[Budgets], now: u64) {
         for (from, node) in nodes.iter().enumerate() {
-            let realms = [RealmId::default_realm(), RealmId::parse("acme").expect("a name")];
+            let realms = [
+                RealmId::default_realm(),
+                RealmId::parse("acme").expect("a name"),
+            ];
             let realm = &realms[from % 2];
             let read = from_bytes(&to_bytes(realm, node.take_spent()));
             let (named, spent) = read.expect("reads back");

@@ -186,6 +186,15 @@ impl Realms {
             let Ok(id) = RealmId::parse(name) else {
                 continue;
             };
+            // A declared one comes from a file that can change after it was checked.
+            if let Some(hidden) = self.first.host.paths.hidden_by(&entry.issuer) {
+                tracing::error!(
+                    realm = name,
+                    hidden,
+                    "ignored a realm whose issuer would hide a path of the server"
+                );
+                continue;
+            }
             let known = before.slots.get(&id);
             let slot = match known {
                 Some(slot) if Arc::ptr_eq(slot.entry(), entry) => Arc::clone(slot),

@@ -33,9 +33,8 @@ impl Next<RealmEntry> for Wanted<'_> {
         let place = split_issuer(&wanted.issuer);
         let mut others = snapshot.registry.realms.values();
         let taken = place == split_issuer(&snapshot.settings.issuer)
-            || others.any(|other| {
-                other.name != wanted.name && split_issuer(&other.issuer) == place
-            });
+            || others
+                .any(|other| other.name != wanted.name && split_issuer(&other.issuer) == place);
         if taken {
             return Err(TAKEN);
         }
@@ -63,9 +62,7 @@ impl Realm {
         let name = &*entry.name;
         RealmId::parse(name).map_err(|error| RecordError::Wrong(format!("name: {error}")))?;
         entry.check()?;
-        let (_, path) = split_issuer(&entry.issuer);
-        let mut segments = path.split('/').filter(|segment| !segment.is_empty());
-        if let Some(hidden) = segments.find(|segment| self.host.has_path(segment)) {
+        if let Some(hidden) = self.host.paths.hidden_by(&entry.issuer) {
             let why = format!("issuer: its path would hide the server's own /{hidden}");
             return Err(RecordError::Wrong(why));
         }

@@ -11,6 +11,7 @@ use http::HeaderMap;
 use signet_crypto::Clock;
 use signet_directory::passwords::{PasswordOptions, PasswordPool};
 use signet_http::{Connection, ProxySecret};
+use signet_oauth::endpoint::split_issuer;
 use std::{collections::BTreeSet, net::IpAddr, sync::Arc};
 
 /// The server's policy beyond the protocol settings; from the configuration, fixed for the life of
@@ -103,16 +104,15 @@ pub struct Host {
     pub nodes: Arc<dyn Nodes>,
     /// Whether it may speak for them.
     pub(super) speaking: Speaking,
-    /// The first segments of the paths that it serves.
-    paths: BTreeSet<&'static str>,
+    /// What it serves.
+    pub paths: Paths,
 }
 
 impl Host {
     /// Puts the parts together, and starts the password threads.
     pub fn new(parts: HostParts) -> Arc<Host> {
-        let paths = parts.routes.iter().filter_map(|route| first_segment(route));
         Arc::new(Host {
-            paths: paths.collect(),
+            paths: Paths::of(&parts.routes),
             clock: Arc::new(FloorClock::new(parts.clock)),
             policy: parts.policy,
             metrics: Metrics::new(parts.routes),
@@ -122,11 +122,6 @@ impl Host {
             nodes: parts.nodes,
             speaking: Speaking::default(),
         })
-    }
-
-    /// Whether paths that it serves begin with this segment.
-    pub fn has_path(&self, segment: &str) -> bool {
-        self.paths.contains(segment)
     }
 
     /// What this node is called.
@@ -148,7 +143,24 @@ impl Host {
     }
 }
 
-fn first_segment(route: &'static str) -> Option<&'static str> {
-    let segment = route.trim_start_matches('/').split('/').next();
-    segment.filter(|segment| !segment.is_empty() && !segment.starts_with('{'))
+/// The first segments of the paths that a process serves.
+#[derive(Clone, Debug, Default)]
+pub struct Paths(BTreeSet<&'static str>);
+
+impl Paths {
+    /// Of these routes.
+    pub fn of(routes: &[&'static str]) -> Paths {
+        let first = routes.iter().filter_map(|route| {
+            let segment = route.trim_start_matches('/').split('/').next()?;
+            (!segment.is_empty() && !segment.starts_with('{')).then_some(segment)
+        });
+        Paths(first.collect())
+    }
+
+    /// The path that a realm of this issuer would take from another realm, which has it: none where
+    /// it hides nothing.
+    pub fn hidden_by<'a>(&self, issuer: &'a str) -> Option<&'a str> {
+        let (_, path) = split_issuer(issuer);
+        path.split('/').find(|segment| self.0.contains(segment))
+    }
 }

@@ -16,7 +16,7 @@ mod sharing;
 mod snapshot;
 mod speaking;
 
-pub use host::{ForwardedHeader, Host, HostParts, Policy};
+pub use host::{ForwardedHeader, Host, HostParts, Paths, Policy};
 pub use partition::Partition;
 pub use realm::{Parts, Realm};
 pub use replica::Replica;

@@ -102,7 +102,8 @@ fn rehearse(config: &Config, base: &Path) -> Result<(), String> {
         .enable_all()
         .build()
         .map_err(|e| e.to_string())?;
-    let made = runtime.block_on(async { signet_assembly::rehearse(config, base) });
+    let routes: Vec<&'static str> = crate::serve::router().paths().collect();
+    let made = runtime.block_on(async { signet_assembly::rehearse(config, base, &routes) });
     for directory in missing {
         // Not there, or not empty: then it is not what was made here.
         let _ = std::fs::remove_dir(directory);

@@ -373,6 +373,7 @@ fn configuration(
         access: model::Access::default(),
         rules: Vec::new(),
         providers: Vec::new(),
+        realms: Vec::new(),
         node: None,
         cluster: None,
         outbound: model::Outbound {

@@ -12,7 +12,10 @@ mod waiting;
 use std::{io::Write, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use fixed_files::FixedFiles;
-use signet_assembly::{Further, Start, complete, node_options, rehearse, store::{self, NotOpen}};
+use signet_assembly::{
+    Further, Start, complete, node_options, rehearse,
+    store::{self, NotOpen},
+};
 use signet_audit::Audit;
 use signet_cluster::join::Token;
 use signet_crypto::Clock;
@@ -89,6 +92,13 @@ pub fn run(source: Source) -> Result<(), String> {
     Ok(())
 }
 
+/// Every path that a server answers.
+pub fn router() -> Router {
+    let mut router = Router::default();
+    signet_server::routes(&mut router);
+    router
+}
+
 struct Server {
     running: Running,
     trails: Vec<Audit>,
@@ -109,11 +119,13 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
 
     let clock = Arc::new(SystemClock);
     let now = clock.now();
+    let router = router();
+    let routes: Vec<&'static str> = router.paths().collect();
     // The store is opened before anything else of the data directory is touched: it holds the
     // directory's lock, and what lies there may be another running server's.
     let (config, base, file, mut dev, bound, store) = match source {
         Source::File { file, loaded, join } => {
-            rehearse(&loaded.config, &loaded.base)?;
+            rehearse(&loaded.config, &loaded.base, &routes)?;
             let bound = sockets::bind(&loaded.config)?;
             let open = || store::open_store(&loaded.config, &loaded.base);
             let Some(store) = opened(open, &mut terminate, &mut interrupt).await? else {
@@ -170,9 +182,6 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
     }
 
     let address = bound.public();
-    let mut router = Router::default();
-    signet_server::routes(&mut router);
-    let routes = router.paths().collect();
     // Before they are read: one that changes meanwhile is named rather than missed.
     let fixed_files = FixedFiles::of(&config, &base);
     let begun = signet_assembly::begin(Start {
@@ -242,7 +251,9 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
     tracing::info!("stopping after requests in flight");
     // They have no end of their own.
     let realms = realms.all_opened();
-    realms.iter().for_each(|realm| realm.revocation_streams.end());
+    realms
+        .iter()
+        .for_each(|realm| realm.revocation_streams.end());
     running.stop();
     let trails = realms.iter().map(|realm| realm.audit().clone());
     Ok(Some(Server {

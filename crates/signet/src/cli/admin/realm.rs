@@ -82,7 +82,9 @@ pub enum RealmCommand {
         target: Target,
     },
     /// Suspend a realm, and delete everything of it after a time of grace.
-    #[command(after_help = "Example:\n  signet realm remove acme --yes\n  signet realm remove acme --grace 0 --yes")]
+    #[command(
+        after_help = "Example:\n  signet realm remove acme --yes\n  signet realm remove acme --grace 0 --yes"
+    )]
     Remove {
         /// Its name.
         name: String,
