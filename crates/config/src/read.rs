@@ -18,7 +18,7 @@ use super::{
     check,
     fault::{Fault, nearest},
     model::Config,
-    settings::SETTINGS,
+    settings::{self, SETTINGS},
 };
 
 /// Unknown keys and values of a wrong type that are named at once.
@@ -124,6 +124,75 @@ pub fn parse(text: &str, base: &Path, secrets: bool) -> Result<Config, Vec<Probl
     }
     problems.sort_by_key(|p| (p.line, p.column));
     Err(problems)
+}
+
+/// What a file says over another configuration: tables are laid over tables, and whatever else it
+/// has takes the place of what was there. `fixed`: settings that it may not have, and what has them
+/// instead.
+///
+/// # Errors
+/// What is wrong with the file, as [`parse`] says it; the lines are its own.
+pub fn over(
+    under: &Config,
+    text: &str,
+    base: &Path,
+    fixed: &[(&str, &str)],
+) -> Result<Config, Vec<Problem>> {
+    let root = DeTable::parse(text).map_err(|e| vec![from_toml(text, &e)])?;
+    let has = |name: &str| root.get_ref().iter().any(|(key, _)| *key.get_ref() == name);
+    let problems = fixed
+        .iter()
+        .filter(|(name, _)| has(name))
+        .map(|(name, by)| {
+            let (line, column) = locate(text, root.get_ref(), name);
+            Problem {
+                line,
+                column,
+                path: (*name).to_owned(),
+                message: format!("is said by {by} here"),
+                suggestion: None,
+            }
+        });
+    let problems: Vec<Problem> = problems.collect();
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    // By itself first, with what every file needs: so each mistake has its line.
+    let needed = [
+        ("issuer", "issuer = \"https://localhost\"\n"),
+        (
+            "listeners",
+            "listeners = [{ address = \"127.0.0.1:1\", protocol = \"http\" }]\n",
+        ),
+    ];
+    let needed = needed.iter().filter(|(name, _)| !has(name));
+    let before: String = needed.map(|(_, line)| *line).collect();
+    let lines = before.lines().count();
+    parse(&format!("{before}{text}"), base, true).map_err(|mut problems| {
+        for problem in &mut problems {
+            problem.line = problem.line.saturating_sub(lines);
+        }
+        problems
+    })?;
+    let own = toml::from_str::<Json>(text).map_err(|e| vec![from_toml(text, &e)])?;
+    let mut whole = settings::values(under);
+    lay_over(&mut whole, own);
+    let wrong = |message: String| vec![Problem::nowhere(message)];
+    serde_json::from_value(whole).map_err(|e| wrong(e.to_string()))
+}
+
+fn lay_over(under: &mut Json, over: Json) {
+    match (under, over) {
+        (Json::Object(under), Json::Object(over)) => {
+            for (name, value) in over {
+                // A former name is taken for the present one.
+                let former = FORMER.iter().find(|(former, _)| *former == name);
+                let name = former.map_or(name, |(_, now)| (*now).to_owned());
+                lay_over(under.entry(name).or_insert(Json::Null), value);
+            }
+        }
+        (under, over) => *under = over,
+    }
 }
 
 /// Whether a fault may come of what was taken out of the file: it is about that very place, or
@@ -427,6 +496,27 @@ mod tests {
     #[test]
     fn a_small_file_is_enough() {
         assert_eq!(problems(GOOD), []);
+    }
+
+    #[test]
+    fn a_file_is_laid_over_a_configuration_table_by_table() {
+        let under = parse(GOOD, Path::new("."), true).unwrap();
+        let laid = |text: &str| over(&under, text, Path::new("."), &[("data_dir", "--data-dir")]);
+        let config = laid("[lifetimes]\ncode = \"30s\"\n[[realms]]\nname = \"acme\"\n").unwrap();
+        assert_eq!(config.issuer, "https://id.example");
+        assert_eq!(config.lifetimes.code.0, 30);
+        assert_eq!(config.lifetimes.access_token.0, 600);
+        assert_eq!(config.realms.len(), 1);
+        let wrong = laid("\n[lifetimes]\ncod = 3\n").unwrap_err();
+        assert_eq!(
+            (wrong[0].line, wrong[0].suggestion.as_deref()),
+            (3, Some("code"))
+        );
+        let wrong = laid("data_dir = \"/x\"\n").unwrap_err();
+        assert_eq!(
+            wrong[0].to_string(),
+            "line 1, column 1: data_dir: is said by --data-dir here"
+        );
     }
 
     #[test]

@@ -16,8 +16,9 @@ use signet_terminal::input;
 /// `signet serve ...`
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// The TOML configuration file.
-    #[arg(long, conflicts_with = "dev")]
+    /// The TOML configuration file; with --dev, what it says is laid over what development mode
+    /// sets, at the start.
+    #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Development mode: makes everything it needs, serves on loopback.
     #[arg(long)]
@@ -68,8 +69,8 @@ pub fn run(arguments: Serve, _output: &Output) -> Result<(), Failure> {
     let store = arguments.store.as_deref().map(StoreUrl::parse).transpose();
     let store = store.map_err(Failure::unusable)?;
     let join = token(arguments.join)?;
-    let source = match arguments.config {
-        Some(file) => {
+    let source = match (arguments.dev, arguments.config) {
+        (false, Some(file)) => {
             let mut loaded = read::load(&file, true).map_err(|p| refusal(&file, &p).fatal())?;
             let config = &mut loaded.config;
             if let (Some(address), Some(first)) = (listen, config.listeners.first_mut()) {
@@ -93,7 +94,7 @@ pub fn run(arguments: Serve, _output: &Output) -> Result<(), Failure> {
                 join,
             }
         }
-        None => {
+        (_, file) => {
             let listen = match listen {
                 Some(address) => address,
                 None => address(dev::DEFAULT_LISTEN)?,
@@ -108,6 +109,7 @@ pub fn run(arguments: Serve, _output: &Output) -> Result<(), Failure> {
                     store,
                     issuer: arguments.issuer,
                     trust: arguments.trust.map(absolute).transpose()?,
+                    file,
                 },
                 join,
             }

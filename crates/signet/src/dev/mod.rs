@@ -26,11 +26,12 @@ use signet_oauth::client::GrantType;
 use signet_config::{
     Config,
     model::{self, ListenAddress, ListenProtocol, Listener, SignUp},
+    read,
 };
 use signet_crypto::private_file;
 use signet_store::{Store, StoreUrl};
 
-use signet_admin_client::dev_file::read;
+use signet_admin_client::dev_file::read as read_known;
 pub use signet_admin_client::dev_file::{
     Account, Clients, Credentials, DEFAULT_DIR, DevFile, DevNode, FILE, read_file,
 };
@@ -55,7 +56,28 @@ pub struct DevOptions {
     pub store: Option<StoreUrl>,
     pub issuer: Option<String>,
     pub trust: Option<PathBuf>,
+    /// `--config`: laid over what development mode sets.
+    pub file: Option<PathBuf>,
 }
+
+impl DevOptions {
+    /// Where relative paths of its file start.
+    pub fn base(&self) -> &Path {
+        let parent = self.file.as_deref().and_then(Path::parent);
+        let parent = parent.filter(|parent| !parent.as_os_str().is_empty());
+        parent.unwrap_or(Path::new("."))
+    }
+}
+
+/// What the command line says in development mode, whatever a file has.
+const FIXED: &[(&str, &str)] = &[
+    ("issuer", "--issuer"),
+    ("listeners", "--listen"),
+    ("data_dir", "--data-dir"),
+    ("store", "--store"),
+    ("tls", "development mode itself"),
+    ("cluster", "development mode itself"),
+];
 
 /// A development server's parts that are not configuration.
 pub struct Dev {
@@ -126,9 +148,9 @@ pub fn prepare(
         .canonicalize()
         .map_err(|e| failed(&wish.directory, &e))?;
     let path = directory.join(FILE);
-    let (known, finished) = match read(&path)? {
+    let (known, finished) = match read_known(&path)? {
         Some(file) => (Some(file), true),
-        None => (read(&aside(&path))?, false),
+        None => (read_known(&aside(&path))?, false),
     };
     let node = known.as_ref().and_then(|file| file.node.as_ref());
     // A node's own address is its port's; the issuer stays the installation's.
@@ -181,6 +203,7 @@ pub fn prepare(
         dev.file.write(&dev.path)?;
     }
     let config = configuration(wish, &directory, &dev.file, [public, mtls], mtls_url);
+    let config = laid_over(config, wish)?;
     if dev.finished {
         // Left over if the last start ended between writing and renaming.
         let _ = std::fs::remove_file(aside(&dev.path));
@@ -226,6 +249,19 @@ Mail goes to {mail}. Ctrl-C stops; the next start keeps everything.",
             mail = shown(&self.file.mail_dir),
         )
     }
+}
+
+/// The configuration with the file of `--config` over it.
+fn laid_over(config: Config, wish: &DevOptions) -> Result<Config, String> {
+    let Some(file) = &wish.file else {
+        return Ok(config);
+    };
+    let shown = file.display();
+    let text = std::fs::read_to_string(file).map_err(|e| format!("cannot read {shown}: {e}"))?;
+    read::over(&config, &text, wish.base(), FIXED).map_err(|problems| {
+        let lines = problems.iter().map(|problem| format!("{shown}: {problem}"));
+        lines.collect::<Vec<_>>().join("\nsignet: ")
+    })
 }
 
 /// A path for people and shells: relative to where they are, if that is shorter, and quoted where
@@ -458,6 +494,7 @@ mod tests {
             store: None,
             issuer: None,
             trust: None,
+            file: None,
         };
         let (a, b): (SocketAddr, SocketAddr) = (
             "127.0.0.1:8443".parse().unwrap(),

@@ -151,7 +151,8 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
                 ..options
             };
             let config = (config, options);
-            (config, PathBuf::from("."), None, Some(dev), bound, store)
+            let base = wish.base().to_owned();
+            (config, base, None, Some(dev), bound, store)
         }
     };
     let (config, options) = config;
