@@ -10,9 +10,16 @@
 //! Any sender of requests can fill the queue. So browsers that an account's owner has logged in
 //! from wait in a line of their own, and the threads take from both in turn: a flood of guesses
 //! makes neither wait for more than its own.
+//!
+//! Each realm of a process has lines of its own ([`PasswordPool::lines_of_their_own`]), and the
+//! threads take one job of each realm in turn: a flood in one makes the others wait for one hash
+//! more, however many wait there.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{
+    Arc, Condvar, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicU64, Ordering::Relaxed},
+};
 
 use signet_crypto::password::{Cost, MAX_PASSWORD_BYTES};
 use signet_crypto::{Secret, foreign};
@@ -56,17 +63,20 @@ pub enum Waiter {
     Spare,
 }
 
-/// What waits for a thread.
+/// How many times the places of one realm all realms have together. Beyond, a realm has a place
+/// where nothing of it waits.
+const MAX_FULL_REALMS: usize = 16;
+
+/// What waits for a thread, of one realm.
 #[derive(Default)]
-struct Waiting {
+struct OfRealm {
     known: VecDeque<Job>,
     anyone: VecDeque<Job>,
     /// Whose turn it is where both wait.
     known_next: bool,
-    closed: bool,
 }
 
-impl Waiting {
+impl OfRealm {
     /// The next job: from both lines in turn.
     fn next(&mut self) -> Option<Job> {
         let (first, second) = match self.known_next {
@@ -76,6 +86,37 @@ impl Waiting {
         let next = first.pop_front().or_else(|| second.pop_front());
         self.known_next = !self.known_next;
         next
+    }
+
+    fn is_empty(&self) -> bool {
+        self.known.is_empty() && self.anyone.is_empty()
+    }
+}
+
+/// What waits for a thread.
+#[derive(Default)]
+struct Waiting {
+    /// Of realms of which something waits.
+    realms: BTreeMap<u64, OfRealm>,
+    /// Their turns.
+    turns: VecDeque<u64>,
+    /// How many jobs wait in all.
+    count: usize,
+    closed: bool,
+}
+
+impl Waiting {
+    /// The next job: one of each realm in turn.
+    fn next(&mut self) -> Option<Job> {
+        let turn = self.turns.pop_front()?;
+        let realm = self.realms.get_mut(&turn)?;
+        let job = realm.next();
+        match realm.is_empty() {
+            true => drop(self.realms.remove(&turn)),
+            false => self.turns.push_back(turn),
+        }
+        self.count -= usize::from(job.is_some());
+        job
     }
 }
 
@@ -92,19 +133,27 @@ impl Lines {
     }
 }
 
-/// The threads that hash. Dropping the pool ends them after what waits.
-pub struct PasswordPool {
+/// The threads, as those see them who have work: they end when nobody does any more.
+struct Threads {
     lines: Arc<Lines>,
-    queue: usize,
-    cost: Cost,
-    stand_in: Arc<str>,
+    realms: AtomicU64,
 }
 
-impl Drop for PasswordPool {
+impl Drop for Threads {
     fn drop(&mut self) {
         self.lines.lock().closed = true;
         self.lines.work.notify_all();
     }
+}
+
+/// The threads that hash, and the lines of one realm before them. Dropping the last of the lines
+/// ends them after what waits.
+pub struct PasswordPool {
+    threads: Arc<Threads>,
+    realm: u64,
+    queue: usize,
+    cost: Cost,
+    stand_in: Arc<str>,
 }
 
 /// Why a password was not hashed or compared.
@@ -141,10 +190,26 @@ impl PasswordPool {
             }
         }
         PasswordPool {
-            lines,
+            threads: Arc::new(Threads {
+                lines,
+                realms: AtomicU64::new(1),
+            }),
+            realm: 0,
             queue: queue.max(1),
             cost,
             stand_in: stand_in(cost).into(),
+        }
+    }
+
+    /// The same threads, with lines of their own: for another realm.
+    #[must_use]
+    pub fn lines_of_their_own(&self) -> PasswordPool {
+        PasswordPool {
+            threads: Arc::clone(&self.threads),
+            realm: self.threads.realms.fetch_add(1, Relaxed),
+            queue: self.queue,
+            cost: self.cost,
+            stand_in: Arc::clone(&self.stand_in),
         }
     }
 
@@ -217,21 +282,32 @@ impl PasswordPool {
     }
 
     fn put(&self, waiter: Waiter, job: Job) -> Result<(), PoolError> {
-        let mut waiting = self.lines.lock();
+        let lines = &self.threads.lines;
+        let mut all = lines.lock();
+        let all = &mut *all;
         let reserved = self.queue.div_ceil(4);
+        // Nothing of this realm waits: there is a place, whatever others have.
+        let is_first = !all.realms.contains_key(&self.realm);
+        if !is_first && all.count >= self.queue.saturating_mul(MAX_FULL_REALMS) {
+            return Err(PoolError::Busy);
+        }
+        if waiter == Waiter::Spare && all.count > 0 {
+            return Err(PoolError::Busy);
+        }
+        let waiting = all.realms.entry(self.realm).or_default();
         let line = match waiter {
             Waiter::Known if waiting.known.len() < reserved => &mut waiting.known,
-            Waiter::Known | Waiter::Anyone if waiting.anyone.len() < self.queue => {
-                &mut waiting.anyone
-            }
-            Waiter::Spare if waiting.known.is_empty() && waiting.anyone.is_empty() => {
+            Waiter::Known | Waiter::Anyone | Waiter::Spare if waiting.anyone.len() < self.queue => {
                 &mut waiting.anyone
             }
             Waiter::Known | Waiter::Anyone | Waiter::Spare => return Err(PoolError::Busy),
         };
         line.push_back(job);
-        drop(waiting);
-        self.lines.work.notify_one();
+        all.count += 1;
+        if is_first {
+            all.turns.push_back(self.realm);
+        }
+        lines.work.notify_one();
         Ok(())
     }
 }
@@ -376,5 +452,38 @@ mod tests {
             2,
             "{first:?}"
         );
+    }
+
+    #[test]
+    fn a_flood_in_one_realm_makes_another_wait_for_one_hash_more() {
+        let (flooded, release) = held(8);
+        let quiet = flooded.lines_of_their_own();
+        let (done, order) = std::sync::mpsc::channel::<&str>();
+        let put = |pool: &PasswordPool, name: &'static str| {
+            let done = done.clone();
+            pool.put(Waiter::Anyone, Box::new(move || done.send(name).unwrap()))
+        };
+        while put(&flooded, "flood").is_ok() {}
+        assert_eq!(put(&quiet, "quiet"), Ok(()));
+        assert_eq!(put(&quiet, "quiet"), Ok(()));
+        drop(release);
+        let first: Vec<&str> = order.iter().take(4).collect();
+        assert_eq!(first, ["flood", "quiet", "flood", "quiet"]);
+    }
+
+    #[test]
+    fn all_realms_together_have_a_bound_and_none_is_shut_out() {
+        let (first, release) = held(2);
+        let realms: Vec<PasswordPool> = (0..2 * MAX_FULL_REALMS)
+            .map(|_| first.lines_of_their_own())
+            .collect();
+        let put = |pool: &PasswordPool| pool.put(Waiter::Anyone, Box::new(|| {}));
+        for realm in &realms[..MAX_FULL_REALMS] {
+            assert_eq!((put(realm), put(realm)), (Ok(()), Ok(())));
+        }
+        for realm in &realms[MAX_FULL_REALMS..] {
+            assert_eq!((put(realm), put(realm)), (Ok(()), Err(PoolError::Busy)));
+        }
+        drop(release);
     }
 }

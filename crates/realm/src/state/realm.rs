@@ -102,7 +102,7 @@ impl Realm {
         let announce = Arc::clone(&parts.change_writer);
         parts.revocations.announce_by(announce);
         let Partition { id, store, keyring } = parts.partition;
-        let passwords = Arc::clone(&host.passwords);
+        let passwords = Arc::new(host.passwords.lines_of_their_own());
         Arc::new(Realm {
             id,
             host,
