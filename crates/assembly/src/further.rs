@@ -7,7 +7,7 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
-use signet_config::{Config, realms, settings};
+use signet_config::{Config, check, realms, settings};
 use signet_crypto::seal::SealingKey;
 use signet_node::Cluster;
 use signet_oauth::registry::RealmEntry;
@@ -176,7 +176,7 @@ async fn close_trail(audit: signet_audit::Audit) {
 
 impl OpenRealm for Further {
     fn check(&self, entry: &RealmEntry) -> Result<(), Vec<String>> {
-        realms::check(&self.config.load(), &self.base, entry)
+        check::of_realm(&self.config.load(), &self.base, entry)
     }
 
     fn open(&self, entry: Arc<RealmEntry>) -> RealmsFuture<'_, Result<Arc<Realm>, String>> {

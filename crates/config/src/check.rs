@@ -8,7 +8,11 @@ use signet_audit::NodeId;
 use signet_crypto::password::MAX_PASSWORD_BYTES;
 
 use signet_directory::{PasswordOf, PasswordRefused, Profile, folded_email, folded_username};
-use signet_oauth::{command_line, registry::Registry, scope};
+use signet_oauth::{
+    command_line,
+    registry::{RealmEntry, Registry},
+    scope,
+};
 use signet_store::{postgres::Address, sqlite::DATABASE_FILE};
 
 use super::{
@@ -162,6 +166,46 @@ fn store(config: &Config, base: &Path, secrets: bool, faults: &mut Faults) {
     }
 }
 
+/// Everything that is wrong with the record of a realm, with what its settings mean together.
+///
+/// # Errors
+/// One sentence for each place.
+pub fn of_realm(config: &Config, base: &Path, entry: &RealmEntry) -> Result<(), Vec<String>> {
+    let config = realms::of_realm(config, entry)?;
+    let faults = check(&config, base, true);
+    let is_own = |path: &str| {
+        let whose = settings::row(path);
+        whose.is_none_or(|row| row.owner == settings::Owner::Realm)
+    };
+    let faults = faults.into_iter().filter(|fault| is_own(&fault.path));
+    let wrong: Vec<String> = faults
+        .map(|fault| format!("{}: {}", fault.path, fault.message))
+        .collect();
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(wrong),
+    }
+}
+
+/// Everything that is wrong with the realms that the file declares.
+pub(crate) fn realms(config: &Config, base: &Path, faults: &mut Faults) {
+    realms::declared(config, faults);
+    let mut issuers = vec![config.issuer.clone()];
+    for (i, realm) in config.realms.iter().enumerate() {
+        let entry = realms::entry(config, realm);
+        for why in of_realm(config, base, &entry).err().into_iter().flatten() {
+            faults.add(format!("realms[{i}].settings"), why);
+        }
+        if issuers.contains(&entry.issuer) {
+            faults.add(
+                format!("realms[{i}].issuer"),
+                format!("another realm has the issuer {}", entry.issuer),
+            );
+        }
+        issuers.push(entry.issuer);
+    }
+}
+
 /// Every fault of a configuration. `secrets`: also read the secrets it refers to.
 pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
     let mut faults = Faults::default();
@@ -223,7 +267,7 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
         "name",
         &mut faults,
     );
-    realms::check_declared(config, base, &mut faults);
+    realms(config, base, &mut faults);
     for (i, entry) in config.scopes.iter().enumerate() {
         apply::scope(entry, &format!("scopes[{i}]"), &mut faults);
     }

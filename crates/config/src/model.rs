@@ -129,8 +129,8 @@ pub struct Config {
     /// the store, and the admin API cannot change them.
     #[serde(default)]
     pub providers: Vec<Provider>,
-    /// Realms beside the first, that this file owns (docs/realms.md). Their people, clients and keys
-    /// are in the store, and stay there when a realm is taken out of this file.
+    /// Realms beside the first, that this file owns (docs/realms.md). Their people, clients and
+    /// keys are in the store, and stay there when a realm is taken out of this file.
     #[serde(default)]
     pub realms: Vec<Realm>,
 }

@@ -1,14 +1,13 @@
 //! The configuration of a further realm: the process', with what the realm has of its own in its
 //! place.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::{Map, Value};
 use signet_oauth::registry::{RealmEntries, RealmEntry};
 use signet_store::RealmId;
 
 use crate::{
-    check,
     fault::{Faults, nearest},
     model::{self, Config},
     settings::{Owner, SETTINGS, Setting, values},
@@ -74,27 +73,6 @@ pub fn of_realm(config: &Config, entry: &RealmEntry) -> Result<Config, Vec<Strin
     }
 }
 
-/// Everything that is wrong with the record of a realm, with what its settings mean together.
-///
-/// # Errors
-/// One sentence for each place.
-pub fn check(config: &Config, base: &Path, entry: &RealmEntry) -> Result<(), Vec<String>> {
-    let config = of_realm(config, entry)?;
-    let faults = check::check(&config, base, true);
-    let is_own = |path: &str| {
-        let whose = crate::settings::row(path);
-        whose.is_none_or(|row| row.owner == Owner::Realm)
-    };
-    let faults = faults.into_iter().filter(|fault| is_own(&fault.path));
-    let wrong: Vec<String> = faults
-        .map(|fault| format!("{}: {}", fault.path, fault.message))
-        .collect();
-    match wrong.is_empty() {
-        true => Ok(()),
-        false => Err(wrong),
-    }
-}
-
 /// The realms that the file declares.
 pub(crate) fn declared(config: &Config, faults: &mut Faults) -> RealmEntries {
     let mut realms = RealmEntries::new();
@@ -113,32 +91,13 @@ pub(crate) fn declared(config: &Config, faults: &mut Faults) -> RealmEntries {
     realms
 }
 
-/// Everything that is wrong with the realms that the file declares.
-pub(crate) fn check_declared(config: &Config, base: &Path, faults: &mut Faults) {
-    declared(config, faults);
-    let mut issuers = vec![config.issuer.clone()];
-    for (i, realm) in config.realms.iter().enumerate() {
-        let entry = entry(config, realm);
-        for why in check(config, base, &entry).err().into_iter().flatten() {
-            faults.add(format!("realms[{i}].settings"), why);
-        }
-        if issuers.contains(&entry.issuer) {
-            faults.add(
-                format!("realms[{i}].issuer"),
-                format!("another realm has the issuer {}", entry.issuer),
-            );
-        }
-        issuers.push(entry.issuer);
-    }
-}
-
 /// The issuer of a realm that the file declares.
 pub fn issuer_of(config: &Config, realm: &model::Realm) -> String {
     let issuer = realm.issuer.clone();
     issuer.unwrap_or_else(|| format!("{}/{}", config.issuer, realm.name))
 }
 
-fn entry(config: &Config, realm: &model::Realm) -> RealmEntry {
+pub(crate) fn entry(config: &Config, realm: &model::Realm) -> RealmEntry {
     let mut settings = BTreeMap::new();
     for (name, value) in &realm.settings {
         flatten(name.clone(), value, &mut settings);
@@ -201,6 +160,8 @@ fn unknown(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::{of_realm as check, realms as check_declared};
+    use std::path::Path;
 
     fn config() -> Config {
         toml::from_str(

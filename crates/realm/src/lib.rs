@@ -20,8 +20,6 @@
 #![forbid(unsafe_code)]
 
 pub mod agents;
-pub mod attempts;
-pub mod budgets;
 pub mod deletion;
 pub mod known_providers;
 pub mod letters;
@@ -43,3 +41,5 @@ pub mod terminate;
 pub mod time;
 pub mod user_services;
 pub mod verified_tokens;
+
+pub use signet_budgets::{attempts, budgets};

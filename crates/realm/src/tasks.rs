@@ -80,8 +80,8 @@ pub async fn sweep_once(realm: &Realm) {
     }
 }
 
-/// The part of a sweep that is the realm's own: what it has in memory of rows that have expired, and
-/// clients that nobody uses. The store's rows are swept for all realms together.
+/// The part of a sweep that is the realm's own: what it has in memory of rows that have expired,
+/// and clients that nobody uses. The store's rows are swept for all realms together.
 pub async fn sweep_memory(realm: &Realm) {
     let now = realm.now();
     if let Err(error) = realm.remove_unused_clients(now).await {

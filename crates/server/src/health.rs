@@ -1,7 +1,8 @@
 //! Liveness, readiness and metrics: for the machinery around the process, not for clients.
-use crate::{node_metrics, process_metrics};
+use crate::{node_metrics, process_metrics, realm_metrics};
 use http::StatusCode;
 use signet_realm::nodes::{Standing, SyncState};
+use signet_realm::realms::Realms;
 use signet_realm::state::Claim;
 use signet_request::http::{Context, Response, Router, response};
 use signet_store::StoreError;
@@ -116,6 +117,9 @@ async fn metrics(context: Context) -> Response {
     let mut families = vec![process_metrics::of_keys(&keys, context.now())];
     families.extend(process_metrics::of_process());
     families.extend(node_metrics::families(&nodes));
+    if let Some(realms) = Realms::of(&context.realm) {
+        families.extend(realm_metrics::families(&realms, &realms.table()));
+    }
     response::body(
         StatusCode::OK,
         signet_http::metrics::MEDIA_TYPE,

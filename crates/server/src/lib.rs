@@ -16,6 +16,7 @@ pub mod issue;
 mod logo;
 pub mod node_metrics;
 mod process_metrics;
+mod realm_metrics;
 pub mod well_known;
 
 use signet_request::http::Router;

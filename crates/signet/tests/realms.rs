@@ -136,6 +136,16 @@ async fn a_realm_answers_as_soon_as_it_is_made_and_after_a_restart() {
         json!({ "brand.name": "Beta" })
     );
 
+    let (client, url) = (dev.client(), format!("{}/metrics", dev.url));
+    let metrics = text(&client.get(&url, &[]).await.unwrap().body);
+    for line in [
+        "signet_realms{state=\"open\"} 1",
+        "signet_realms{state=\"closed\"} 1",
+        "signet_realm_requests_total{realm=\"acme\"} ",
+    ] {
+        assert!(metrics.contains(line), "{line} in {metrics}");
+    }
+
     server.crash_and_restart(&dev).await;
     assert_eq!(body(&token(&acme, "").await)["expires_in"], 120);
     let listed = done(&dev, &["realm", "list"]);

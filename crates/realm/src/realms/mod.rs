@@ -5,9 +5,11 @@
 //! next request. So every setting of its record counts at once, and no request sees half of a
 //! change.
 mod deleting;
+mod requests;
 mod slot;
 
 pub use deleting::NotDeleted;
+pub use requests::{MAX_COUNTED_REALMS, OTHER_REALMS, Requests};
 pub use slot::{NotOpen, Slot};
 
 use crate::state::{Realm, RealmId};
@@ -88,6 +90,8 @@ pub struct Realms {
     /// Tables are made one after another.
     changing: Mutex<()>,
     opens: OnceLock<Opener>,
+    /// Requests by realm.
+    pub requests: Requests,
 }
 
 struct Opener {
@@ -107,6 +111,7 @@ impl Realms {
             }),
             changing: Mutex::new(()),
             opens: OnceLock::new(),
+            requests: Requests::default(),
             first,
         });
         realms.hold(&realms.first);
@@ -249,7 +254,10 @@ impl Realms {
     /// See [`NotOpen`].
     pub async fn open(self: &Arc<Self>, slot: &Arc<Slot>) -> Result<Arc<Realm>, NotOpen> {
         match slot.entry().answers() {
-            true => self.open_suspended(slot).await,
+            true => {
+                slot.count(self);
+                self.open_suspended(slot).await
+            }
             false => Err(NotOpen::Suspended),
         }
     }

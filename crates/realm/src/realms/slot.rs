@@ -4,8 +4,11 @@ use crate::state::Realm;
 use signet_oauth::registry::RealmEntry;
 use std::{
     sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering::SeqCst},
+        Arc, OnceLock,
+        atomic::{
+            AtomicBool, AtomicU64,
+            Ordering::{Relaxed, SeqCst},
+        },
     },
     time::Duration,
 };
@@ -44,6 +47,8 @@ pub struct Slot {
     closed: watch::Sender<bool>,
     /// It is closed once.
     closing: tokio::sync::Mutex<()>,
+    /// Requests for it, from its first one on.
+    requests: OnceLock<Arc<AtomicU64>>,
 }
 
 impl Slot {
@@ -55,6 +60,7 @@ impl Slot {
             before: None,
             closed: watch::Sender::new(false),
             closing: tokio::sync::Mutex::new(()),
+            requests: OnceLock::new(),
         })
     }
 
@@ -67,6 +73,7 @@ impl Slot {
             before: Some(before.closed.subscribe()),
             closed: watch::Sender::new(false),
             closing: tokio::sync::Mutex::new(()),
+            requests: OnceLock::new(),
         })
     }
 
@@ -78,6 +85,12 @@ impl Slot {
     /// The realm, if it is open.
     pub fn opened(&self) -> Option<&Arc<Realm>> {
         self.realm.get()
+    }
+
+    /// Counts a request for it.
+    pub(super) fn count(&self, realms: &Realms) {
+        let counter = || realms.requests.counter(&self.entry.name);
+        self.requests.get_or_init(counter).fetch_add(1, Relaxed);
     }
 
     async fn until_free(&self) {
