@@ -32,7 +32,7 @@ mod store;
 mod table;
 mod url;
 
-pub use change::{Change, MAX_THEN, MAX_VALUE_BYTES, Op, Outcome};
+pub use change::{COLLECTED, Change, MAX_THEN, MAX_VALUE_BYTES, Op, Outcome};
 pub use error::StoreError;
 pub use feed::{Behind, Feed, MAX_BEHIND};
 pub use key::{Key, MAX_KEY_BYTES, Row};

@@ -4,6 +4,9 @@ pub mod declared;
 pub mod groups;
 pub mod issuer;
 pub mod providers;
+mod staging;
+pub mod together;
 pub mod write;
 
+pub use together::Together;
 pub use write::RecordError;
