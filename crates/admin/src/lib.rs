@@ -21,6 +21,7 @@ pub mod scim;
 pub use engine::noun::{Field, Noun};
 pub use operations::agents::AGENTS;
 pub use operations::clients::CLIENTS;
+pub use operations::declarations::{DECLARED, Declared, MAX_DECLARED};
 pub use operations::export::PersonExport;
 pub use operations::grants::GRANTS;
 pub use operations::import::MAX_IMPORTED;
@@ -42,7 +43,7 @@ use signet_request::http::{Router, response};
 
 /// Every operation, in the order of the document.
 fn rows() -> impl Iterator<Item = &'static dyn Row> {
-    let tables: [&[&dyn Row]; 17] = [
+    let tables: [&[&dyn Row]; 18] = [
         operations::clients::OPERATIONS,
         operations::users::OPERATIONS,
         operations::export::OPERATIONS,
@@ -60,6 +61,7 @@ fn rows() -> impl Iterator<Item = &'static dyn Row> {
         operations::audit::OPERATIONS,
         operations::nodes::OPERATIONS,
         operations::revocations::OPERATIONS,
+        operations::declarations::OPERATIONS,
     ];
     tables.into_iter().flatten().copied()
 }

@@ -22,8 +22,8 @@ use tokio::sync::MutexGuard;
 /// Changes of records that are tried, and made together.
 pub struct Together<'a> {
     realm: &'a Realm,
-    /// Nobody else of this node writes a record until this is done.
-    _one_after_another: MutexGuard<'a, ()>,
+    /// Nobody else of this node writes a record until this is done; none where it is only tried.
+    _one_after_another: Option<MutexGuard<'a, ()>>,
     mark: Option<Row>,
     begun: u64,
     staging: Arc<Staging>,
@@ -32,12 +32,15 @@ pub struct Together<'a> {
 }
 
 impl Realm {
-    /// Begins changes that are made together.
+    /// Begins changes that are made together; or, unless they `are_made`, only tried.
     ///
     /// # Errors
     /// The store's.
-    pub async fn together(self: &Arc<Self>) -> Result<Together<'_>, StoreError> {
-        let one_after_another = self.registry_writes.lock().await;
+    pub async fn together(self: &Arc<Self>, are_made: bool) -> Result<Together<'_>, StoreError> {
+        let one_after_another = match are_made {
+            true => Some(self.registry_writes.lock().await),
+            false => None,
+        };
         let begun = self.now();
         // First of all: what changes behind this is noticed.
         let mark = self.store.get(&mark_key(), begun).await?;
@@ -68,6 +71,15 @@ pub struct Changed {
 }
 
 impl Changed {
+    /// Whether a member of the stored form differs.
+    pub fn differs(&self, member: &str) -> bool {
+        let said = |row: &Option<Row>| -> Option<serde_json::Value> {
+            let value = serde_json::from_slice::<serde_json::Value>(&row.as_ref()?.value).ok()?;
+            value.get(member).cloned()
+        };
+        said(&self.written.was) != said(&self.written.is)
+    }
+
     fn is(&self) -> Option<&[u8]> {
         self.written.is.as_ref().map(|row| &*row.value)
     }
