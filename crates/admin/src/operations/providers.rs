@@ -103,8 +103,7 @@ pub(crate) async fn put(
         // What is said once is not said again: it stays while it is of the same client.
         None => known.issuer == provider.issuer && known.client_id == provider.client_id,
         // The same one stays sealed as it is.
-        Some(secret) => open_secret(&keyring, known)
-            .is_some_and(|known| known == *secret),
+        Some(secret) => open_secret(&keyring, known).is_some_and(|known| known == *secret),
     };
     provider.sealed_secret = match known.filter(|known| kept(known)) {
         Some(known) => known.sealed_secret.clone(),

@@ -173,9 +173,8 @@ impl Layer for Staging {
         now: u64,
     ) -> StoreFuture<'a, Vec<(Key, Row)>> {
         Box::pin(async move {
-            let belongs = |key: &Key| {
-                key.table == table && key.partition == partition && *key.sort > *after
-            };
+            let belongs =
+                |key: &Key| key.table == table && key.partition == partition && *key.sort > *after;
             let read = |limit| self.below.partition(table, partition, after, limit, now);
             self.joined(limit, belongs, read).await
         })
@@ -189,8 +188,7 @@ impl Layer for Staging {
         now: u64,
     ) -> StoreFuture<'a, Vec<(Key, Row)>> {
         Box::pin(async move {
-            let belongs =
-                |key: &Key| key.table == table && after.is_none_or(|after| key > after);
+            let belongs = |key: &Key| key.table == table && after.is_none_or(|after| key > after);
             let read = |limit| self.below.page(table, after, limit, now);
             self.joined(limit, belongs, read).await
         })
@@ -233,7 +231,10 @@ mod tests {
         let read = |store: Arc<dyn Store>, limit| async move {
             let rows = store.partition(Table::Setting, b"p", b"", limit, 1).await;
             let names = rows.unwrap().into_iter().map(|(key, _)| key.sort);
-            names.map(|sort| String::from_utf8(sort).unwrap()).collect::<Vec<_>>().join("")
+            names
+                .map(|sort| String::from_utf8(sort).unwrap())
+                .collect::<Vec<_>>()
+                .join("")
         };
         let staged: Arc<dyn Store> = Arc::new(staging);
         assert_eq!(read(Arc::clone(&staged), 10).await, "acd");

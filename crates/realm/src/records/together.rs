@@ -11,8 +11,8 @@
 use super::staging::{Staging, Written};
 use crate::records::write::RecordError;
 use crate::state::{FollowError, Realm};
-use signet_registry::change_writer::Noted;
 use signet_registry::census::{census_key, mark_key};
+use signet_registry::change_writer::Noted;
 use signet_registry::delta::Delta;
 use signet_registry::kinds::{KINDS, RecordKind, Rows};
 use signet_store::{Change, Key, MAX_THEN, Op, Outcome, Row, StoreError, Table};
@@ -195,7 +195,9 @@ fn record_at(key: &Key) -> Option<(RecordKind, String)> {
             && match row.rows {
                 Rows::Table(table) => key.table == table,
                 Rows::Listed(partition) => {
-                    key.table == Table::Setting && key.partition == partition && !key.sort.is_empty()
+                    key.table == Table::Setting
+                        && key.partition == partition
+                        && !key.sort.is_empty()
                 }
             }
     })?;

@@ -124,7 +124,12 @@ impl Kind {
         let mut names = of_kind.map_or_else(Vec::new, |of| (of.names)(&snapshot.registry));
         if self.record == RecordKind::Scope {
             // Those that every server has are among them.
-            names = snapshot.registry.scopes.iter().map(|s| s.name.clone()).collect();
+            names = snapshot
+                .registry
+                .scopes
+                .iter()
+                .map(|s| s.name.clone())
+                .collect();
         }
         names.sort_unstable();
         names
@@ -267,8 +272,6 @@ const RULES: Declared = Declared {
         ("groups", "group"),
         ("clients", "client"),
         ("except.groups", "group"),
-        ("users", "user"),
-        ("except.users", "user"),
     ],
     written: rules::RULES.written,
 };
@@ -412,7 +415,11 @@ pub(crate) const KINDS: &[Kind] = &[
         declared: RESOURCES,
         record: RecordKind::Resource,
         stored_secret: "",
-        shown: |snapshot, name| value(&ResourceDocument::from(&**snapshot.registry.resource(name)?)),
+        shown: |snapshot, name| {
+            value(&ResourceDocument::from(
+                &**snapshot.registry.resource(name)?,
+            ))
+        },
         put: |realm, name, members, _| {
             Box::pin(async move {
                 let known = revision::<Resource>(realm, name);

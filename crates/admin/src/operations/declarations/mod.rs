@@ -106,7 +106,11 @@ async fn apply(asking: Asking, Sent(wanted): Sent) -> Result<Json<PlanDocument>,
         let (kind, name, why) = (&mistake.kind, &mistake.name, &mistake.detail);
         return Err(Problem::invalid(format!("{kind} {name}: {why}")));
     }
-    if wanted.plan.as_ref().is_some_and(|plan| *plan != planned.document.plan) {
+    if wanted
+        .plan
+        .as_ref()
+        .is_some_and(|plan| *plan != planned.document.plan)
+    {
         return Err(Problem::changed());
     }
     let before = realm.snapshot();

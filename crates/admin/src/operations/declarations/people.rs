@@ -6,7 +6,9 @@ use crate::engine::output::Json;
 use crate::engine::problem::Problem;
 use crate::engine::words;
 use crate::operations::last_administrator::Insists;
-use crate::operations::model::{EmailChange, ListChange, NewUserDocument, UserChange, UserDocument};
+use crate::operations::model::{
+    EmailChange, ListChange, NewUserDocument, UserChange, UserDocument,
+};
 use crate::operations::people_model::AttributesChange;
 use crate::operations::users;
 use schemars::JsonSchema;
@@ -140,7 +142,10 @@ pub(super) async fn names_for_ids(
             _ => {}
         }
     }
-    let ids = lists.into_iter().filter_map(JsonValue::as_array_mut).flatten();
+    let ids = lists
+        .into_iter()
+        .filter_map(JsonValue::as_array_mut)
+        .flatten();
     for id in ids {
         let Some(text) = id.as_str() else { continue };
         if let Some(user) = realm.people.users.by_id(text, realm.now()).await? {
@@ -196,8 +201,14 @@ pub(super) fn wanted(members: Map<String, JsonValue>, tried: &Snapshot) -> Resul
     let mut person: Person = read.map_err(|error| Problem::invalid(words::of(&error)))?;
     person.sort();
     let people = &tried.registry.people;
-    if let Some(none) = person.groups.iter().find(|g| !people.groups.contains_key(*g)) {
-        return Err(Problem::invalid(format!("groups: there is no group {none}")));
+    if let Some(none) = person
+        .groups
+        .iter()
+        .find(|g| !people.groups.contains_key(*g))
+    {
+        return Err(Problem::invalid(format!(
+            "groups: there is no group {none}"
+        )));
     }
     if let Some(none) = person.roles.iter().find(|r| !people.roles.contains_key(*r)) {
         return Err(Problem::invalid(format!("roles: there is no role {none}")));

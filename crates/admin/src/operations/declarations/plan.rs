@@ -67,12 +67,19 @@ pub(super) async fn plan(
     let declared = trying.sort(wanted);
     for kind in KINDS {
         for object in in_order(kind, &wanted.objects) {
-            if declared.get(&named(object)).is_some_and(|one| std::ptr::eq(*one, object)) {
+            if declared
+                .get(&named(object))
+                .is_some_and(|one| std::ptr::eq(*one, object))
+            {
                 trying.put(kind, object, secrets).await?;
             }
         }
     }
-    for object in wanted.objects.iter().filter(|one| people::is_user(&one.kind)) {
+    for object in wanted
+        .objects
+        .iter()
+        .filter(|one| people::is_user(&one.kind))
+    {
         if declared.contains_key(&named(object)) {
             trying.put_user(object).await?;
         }
@@ -84,7 +91,9 @@ pub(super) async fn plan(
         trying.leave_user(user, wanted.prune, &mut left).await?;
     }
     for kind in KINDS.iter().rev() {
-        let of_kind = gone.iter().filter(|named| named.kind == kind.declared.kind());
+        let of_kind = gone
+            .iter()
+            .filter(|named| named.kind == kind.declared.kind());
         let mut of_kind: Vec<&Named> = of_kind.copied().collect();
         if kind.record == RecordKind::Group {
             // What is inside goes first.
@@ -112,7 +121,9 @@ fn named(object: &Object) -> Named {
 
 /// The objects of a kind, so that a group comes after the one that it is in.
 fn in_order<'a>(kind: &Kind, objects: &'a [Object]) -> Vec<&'a Object> {
-    let of_kind = objects.iter().filter(|one| one.kind == kind.declared.kind());
+    let of_kind = objects
+        .iter()
+        .filter(|one| one.kind == kind.declared.kind());
     let mut of_kind: Vec<&Object> = of_kind.collect();
     of_kind.sort_by(|a, b| a.name.cmp(&b.name));
     if kind.record == RecordKind::Group {
@@ -161,9 +172,7 @@ impl Trying<'_> {
 
     /// Whether the directory may write an object that exists, whose owner is this.
     fn may_take(&self, owner: &Owner) -> Result<(), Problem> {
-        let refused = |code, why: String| {
-            Err(Problem::new(http::StatusCode::CONFLICT, code, why))
-        };
+        let refused = |code, why: String| Err(Problem::new(http::StatusCode::CONFLICT, code, why));
         match owner {
             Owner::Directory(name) if name == self.directory => Ok(()),
             Owner::BuiltIn => Ok(()),
@@ -227,7 +236,14 @@ impl Trying<'_> {
         for members in [&mut before, &mut after] {
             people::names_for_ids(self.real, kind, members).await?;
         }
-        self.note(kind.declared.kind(), &object.name, act, &before, &after, revision);
+        self.note(
+            kind.declared.kind(),
+            &object.name,
+            act,
+            &before,
+            &after,
+            revision,
+        );
         if adopted && act == Act::Change {
             self.keep_empty();
         }
@@ -295,10 +311,21 @@ impl Trying<'_> {
             }
         };
         self.owned.insert(of);
-        let act = if known.is_some() { Act::Change } else { Act::Add };
+        let act = if known.is_some() {
+            Act::Change
+        } else {
+            Act::Add
+        };
         let before = known.as_ref().map(Known::members).unwrap_or_default();
         let password = object.secret.clone().map(Secret::new);
-        self.note(kinds::USER, &object.name, act, &before, &wanted.members(), 0);
+        self.note(
+            kinds::USER,
+            &object.name,
+            act,
+            &before,
+            &wanted.members(),
+            0,
+        );
         if act == Act::Add
             && password.is_some()
             && let Some(change) = self.changes.last_mut()
@@ -416,10 +443,14 @@ impl Trying<'_> {
                 }
             }
         }
-        let touched: HashSet<(RecordKind, &str)> =
-            changed.iter().map(|one| (one.kind, one.name.as_str())).collect();
+        let touched: HashSet<(RecordKind, &str)> = changed
+            .iter()
+            .map(|one| (one.kind, one.name.as_str()))
+            .collect();
         let record_of = |change: &ChangeDocument| {
-            let kind = KINDS.iter().find(|kind| kind.declared.kind() == change.kind)?;
+            let kind = KINDS
+                .iter()
+                .find(|kind| kind.declared.kind() == change.kind)?;
             Some(kind.record)
         };
         let mut kept = Vec::new();
@@ -491,8 +522,7 @@ fn stops(change: &ChangeDocument) -> bool {
     let disabled = |member: &MemberChange| {
         member.name == "enabled" && member.after == Some(Value::Bool(false))
     };
-    change.act == Act::Remove
-        || (change.act == Act::Change && change.members.iter().any(disabled))
+    change.act == Act::Remove || (change.act == Act::Change && change.members.iter().any(disabled))
 }
 
 /// The user of a step, where the plan has a change of it.
