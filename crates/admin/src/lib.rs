@@ -21,7 +21,7 @@ pub mod scim;
 pub use engine::noun::{Field, Noun};
 pub use operations::agents::AGENTS;
 pub use operations::clients::CLIENTS;
-pub use operations::declarations::{DECLARED, Declared, MAX_DECLARED};
+pub use operations::declarations::{DECLARED, Declared, MAX_DECLARED, direct as declarations};
 pub use operations::export::PersonExport;
 pub use operations::grants::GRANTS;
 pub use operations::import::MAX_IMPORTED;

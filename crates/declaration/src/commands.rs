@@ -96,7 +96,7 @@ impl Plan {
             let text = words::plan(&plan, words::wants_colours());
             match is_empty {
                 true => format!("{text}Nothing to change."),
-                false => format!("{text}{}.", words::sum(&plan)),
+                false => format!("{text}{}.", words::to_do(&plan)),
             }
         })?;
         match is_empty {
@@ -121,7 +121,7 @@ impl Apply {
             if !output.json {
                 note(words::plan(&plan, words::wants_colours()).trim_end());
             }
-            confirm_or_refuse(self.yes, &format!("{}. Apply?", words::sum(&plan)))?;
+            confirm_or_refuse(self.yes, &format!("{}. Apply?", words::to_do(&plan)))?;
             let mut body = body(&directory, &self.chosen, true)
                 .map_err(|mistakes| refusal(&self.chosen.directory, &mistakes))?;
             body["plan"] = plan["plan"].clone();
@@ -134,7 +134,7 @@ impl Apply {
                 _ => failure,
             })?;
             output.print(&document(&done.value), || {
-                format!("Applied: {}.", words::sum(&done.value).replace(" to ", " "))
+                format!("Applied: {}.", words::done(&done.value))
             })
         }))?
     }

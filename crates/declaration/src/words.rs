@@ -55,6 +55,10 @@ pub(crate) fn plan(plan: &Value, colours: bool) -> String {
         }
         for member in members {
             let name = said(&member["name"]);
+            // The line above has it.
+            if act == "add" && member["after"] == change["name"] {
+                continue;
+            }
             let (before, after) = (member.get("before"), member.get("after"));
             let _ = match (before, after) {
                 (None, None) => writeln!(out, "    {name}: (a secret, not shown)"),
@@ -84,9 +88,18 @@ pub(crate) fn plan(plan: &Value, colours: bool) -> String {
     out
 }
 
-/// How many changes there are, in a sentence.
-pub(crate) fn sum(plan: &Value) -> String {
-    let of = |act: &str| list(plan, "changes").filter(|c| c["act"] == act).count();
-    let (add, change, remove) = (of("add"), of("change"), of("remove"));
+fn counts(plan: &Value) -> [usize; 3] {
+    ["add", "change", "remove"].map(|act| list(plan, "changes").filter(|c| c["act"] == act).count())
+}
+
+/// How many changes there are to make.
+pub(crate) fn to_do(plan: &Value) -> String {
+    let [add, change, remove] = counts(plan);
     format!("{add} to add, {change} to change, {remove} to remove")
+}
+
+/// How many changes were made.
+pub(crate) fn done(plan: &Value) -> String {
+    let [added, changed, removed] = counts(plan);
+    format!("{added} added, {changed} changed, {removed} removed")
 }

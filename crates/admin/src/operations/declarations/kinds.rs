@@ -1,6 +1,6 @@
 //! The kinds of records that a directory declares: one row each. Reading a directory, its schema,
 //! the order of the changes, plan, apply and export are made of these rows.
-use super::people;
+use super::person::Person;
 use crate::engine::facts::SchemaOf;
 use crate::engine::noun::Noun;
 use crate::engine::problem::Problem;
@@ -190,9 +190,6 @@ fn without(mut members: Value, id: &str) -> Value {
     members
 }
 
-/// The kind whose objects are accounts: see [`people`].
-pub(crate) const USER: &str = "user";
-
 const REVISION: &str = "revision";
 
 /// Every kind, in the order in which changes are made: what one names comes before it. Users come
@@ -299,7 +296,7 @@ const USERS: Declared = Declared {
     secret: Some("password"),
     needs: &[],
     refers: &[("groups", "group"), ("roles", "role")],
-    written: &[people::Person::json_schema],
+    written: &[Person::json_schema],
 };
 
 /// A schema with the name, which the path of the admin API has.

@@ -3,6 +3,7 @@ mod kinds;
 mod model;
 mod owners;
 mod people;
+mod person;
 mod plan;
 
 pub use kinds::{DECLARED, Declared};
@@ -66,7 +67,11 @@ async fn export(realm: Arc<Realm>, (): ()) -> Result<Json<Export>, Problem> {
             };
             let owner = owners.of(&realm, kind, &name).await?;
             let mut members = document.members;
-            people::names_for_ids(&realm, kind, &mut members).await?;
+            if owner == owners::Owner::Registration {
+                // There may be very many, and none of them can be declared.
+                members.clear();
+            }
+            people::names_for_ids(&realm, kind.record, &mut members).await?;
             objects.push(Exported {
                 kind: kind.declared.kind(),
                 name,
@@ -82,7 +87,7 @@ async fn export(realm: Arc<Realm>, (): ()) -> Result<Json<Export>, Problem> {
             None => owners.of_user(&name).to_string(),
         };
         objects.push(Exported {
-            kind: kinds::USER,
+            kind: person::USER,
             name,
             owner,
             members,
@@ -102,16 +107,13 @@ async fn apply(asking: Asking, Sent(wanted): Sent) -> Result<Json<PlanDocument>,
     let realm = &asking.realm;
     let together = realm.together(true).await?;
     let planned = plan::plan(realm, &together, &wanted, true).await?;
+    let seen = wanted.plan.as_ref();
+    if seen.is_some_and(|plan| *plan != planned.document.plan) {
+        return Err(Problem::changed());
+    }
     if let Some(mistake) = planned.document.mistakes.first() {
         let (kind, name, why) = (&mistake.kind, &mistake.name, &mistake.detail);
         return Err(Problem::invalid(format!("{kind} {name}: {why}")));
-    }
-    if wanted
-        .plan
-        .as_ref()
-        .is_some_and(|plan| *plan != planned.document.plan)
-    {
-        return Err(Problem::changed());
     }
     let before = realm.snapshot();
     // Asked while the records count: their tokens may live longer than everybody else's.
@@ -125,6 +127,61 @@ async fn apply(asking: Asking, Sent(wanted): Sent) -> Result<Json<PlanDocument>,
     }
     ended?;
     Ok(Json(planned.document))
+}
+
+/// The operations without HTTP, for a caller that has the realm and is its operator.
+pub mod direct {
+    use super::model::{Declarations, Sent};
+    use super::{Asking, Realm};
+    use serde_json::Value;
+    use std::net::{IpAddr, Ipv4Addr};
+    use std::sync::Arc;
+
+    fn asking(realm: &Arc<Realm>) -> Asking {
+        Asking {
+            realm: Arc::clone(realm),
+            who: "operator".to_owned(),
+            request_id: String::new(),
+            peer: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            now_ms: realm.now_ms(),
+            may_write: true,
+        }
+    }
+
+    fn sent(declarations: Value) -> Result<Sent, String> {
+        let read: Result<Declarations, _> = serde_json::from_value(declarations);
+        read.map(Sent).map_err(|error| error.to_string())
+    }
+
+    /// What the admin API answers to an export.
+    ///
+    /// # Errors
+    /// The refusal in words.
+    pub async fn export(realm: &Arc<Realm>) -> Result<Value, String> {
+        let answer = super::export(Arc::clone(realm), ()).await;
+        let answer = answer.map_err(|problem| problem.detail().to_owned())?;
+        serde_json::to_value(answer.0).map_err(|error| error.to_string())
+    }
+
+    /// The plan of declarations.
+    ///
+    /// # Errors
+    /// The refusal in words.
+    pub async fn plan(realm: &Arc<Realm>, declarations: Value) -> Result<Value, String> {
+        let answer = super::only_plan(asking(realm), sent(declarations)?).await;
+        let answer = answer.map_err(|problem| problem.detail().to_owned())?;
+        serde_json::to_value(answer.0).map_err(|error| error.to_string())
+    }
+
+    /// Applies declarations.
+    ///
+    /// # Errors
+    /// The refusal in words; then nothing is done.
+    pub async fn apply(realm: &Arc<Realm>, declarations: Value) -> Result<Value, String> {
+        let answer = super::apply(asking(realm), sent(declarations)?).await;
+        let answer = answer.map_err(|problem| problem.detail().to_owned())?;
+        serde_json::to_value(answer.0).map_err(|error| error.to_string())
+    }
 }
 
 /// Ends what may not live on without the records that are gone.

@@ -1,7 +1,8 @@
 //! Who owns an object. What a directory owns is one row of the store for each directory, which
 //! changes with the records.
-use super::kinds::{Kind, USER};
+use super::kinds::Kind;
 use super::model::Named;
+use super::person::USER;
 use crate::engine::problem::Problem;
 use signet_realm::records::Together;
 use signet_realm::state::Realm;

@@ -1,21 +1,17 @@
 //! Users that a directory declares. Accounts are not records of the registry: they are written
 //! after them, one by one, each step of which may be done again.
-use super::kinds::{Kind, USER};
+use super::person::Person;
 use crate::engine::input::{Query, Revision, UserId};
 use crate::engine::output::Json;
 use crate::engine::problem::Problem;
 use crate::engine::words;
 use crate::operations::last_administrator::Insists;
-use crate::operations::model::{
-    EmailChange, ListChange, NewUserDocument, UserChange, UserDocument,
-};
+use crate::operations::model::{EmailChange, ListChange, NewUserDocument, UserChange};
 use crate::operations::people_model::AttributesChange;
 use crate::operations::users;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as JsonValue};
 use signet_crypto::Secret;
-use signet_directory::{Profile, User, Value};
+use signet_directory::User;
 use signet_oauth::people::Who;
 use signet_realm::state::{Realm, Snapshot};
 use signet_registry::kinds::RecordKind;
@@ -23,83 +19,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 const PAGE: usize = 100;
-
-/// A user as a directory declares one. The password is the first one, of an account that is made;
-/// afterwards it is the person's own.
-#[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Person {
-    username: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    email: Option<String>,
-    /// The address is known to be theirs.
-    #[serde(default)]
-    email_verified: bool,
-    /// May administer.
-    #[serde(default)]
-    admin: bool,
-    /// True unless given.
-    #[serde(default = "yes")]
-    enabled: bool,
-    /// Unix seconds from which the account is as a disabled one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    expires_at: Option<u64>,
-    #[serde(default, skip_serializing_if = "is_empty_profile")]
-    profile: Profile,
-    /// Names of groups.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    groups: Vec<String>,
-    /// Whole names of roles.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    roles: Vec<String>,
-    /// By the schema.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    attributes: BTreeMap<String, Value>,
-}
-
-fn yes() -> bool {
-    true
-}
-
-fn is_empty_profile(profile: &Profile) -> bool {
-    *profile == Profile::default()
-}
-
-impl Person {
-    fn of(document: UserDocument) -> Person {
-        let mut person = Person {
-            username: document.username,
-            email: document.email,
-            email_verified: document.email_verified,
-            admin: document.admin,
-            enabled: document.enabled,
-            expires_at: document.expires_at,
-            profile: document.profile,
-            groups: document.groups,
-            roles: document.roles,
-            attributes: document.attributes,
-        };
-        person.sort();
-        person
-    }
-
-    fn sort(&mut self) {
-        for list in [&mut self.groups, &mut self.roles] {
-            list.sort_unstable();
-            list.dedup();
-        }
-        // The login goes without an address that could be somebody's.
-        self.email_verified &= self.email.is_some();
-    }
-
-    pub(super) fn members(&self) -> Map<String, JsonValue> {
-        match serde_json::to_value(self) {
-            Ok(JsonValue::Object(members)) => members,
-            // A struct of strings, numbers and lists always serializes as an object.
-            Ok(_) | Err(_) => Map::new(),
-        }
-    }
-}
 
 /// Every account, with the directory service that keeps it: of outside, where it is not here.
 pub(super) async fn all(
@@ -128,10 +47,10 @@ pub(super) async fn all(
 /// In an access rule: the names of the accounts whose ids it has, as long as there are any.
 pub(super) async fn names_for_ids(
     realm: &Realm,
-    kind: &Kind,
+    kind: RecordKind,
     members: &mut Map<String, JsonValue>,
 ) -> Result<(), Problem> {
-    if kind.record != RecordKind::Rule {
+    if kind != RecordKind::Rule {
         return Ok(());
     }
     let mut lists: Vec<&mut JsonValue> = Vec::new();
@@ -346,9 +265,4 @@ async fn make(
     };
     let made = users::create(Arc::clone(realm), Json(new)).await?;
     Ok(made.0.value.id)
-}
-
-/// What users are called among declared objects.
-pub(super) fn is_user(kind: &str) -> bool {
-    kind == USER
 }

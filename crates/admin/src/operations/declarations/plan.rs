@@ -1,10 +1,11 @@
 //! What declarations would change: each is tried, and what came out is compared with what was.
-use super::kinds::{self, KINDS, Kind};
+use super::kinds::{KINDS, Kind};
 use super::model::{
     Act, ChangeDocument, Declarations, Ends, MemberChange, Mistake, Named, Object, PlanDocument,
 };
 use super::owners::{Owner, Owners};
 use super::people::{self, Known, Step};
+use super::person::{USER, is_user};
 use crate::engine::problem::Problem;
 use serde_json::{Map, Value};
 use signet_crypto::{Secret, hash::sha256};
@@ -75,11 +76,7 @@ pub(super) async fn plan(
             }
         }
     }
-    for object in wanted
-        .objects
-        .iter()
-        .filter(|one| people::is_user(&one.kind))
-    {
+    for object in wanted.objects.iter().filter(|one| is_user(&one.kind)) {
         if declared.contains_key(&named(object)) {
             trying.put_user(object).await?;
         }
@@ -87,7 +84,7 @@ pub(super) async fn plan(
     let gone = before.iter().filter(|named| !declared.contains_key(*named));
     let gone: Vec<&Named> = gone.collect();
     let mut left = Vec::new();
-    for user in gone.iter().filter(|named| people::is_user(&named.kind)) {
+    for user in gone.iter().filter(|named| is_user(&named.kind)) {
         trying.leave_user(user, wanted.prune, &mut left).await?;
     }
     for kind in KINDS.iter().rev() {
@@ -157,7 +154,7 @@ impl Trying<'_> {
         let mut declared = BTreeMap::new();
         for object in &wanted.objects {
             let of = named(object);
-            let known = people::is_user(&object.kind)
+            let known = is_user(&object.kind)
                 || KINDS.iter().any(|kind| kind.declared.kind() == object.kind);
             if !known {
                 self.mistake(&of, &Problem::invalid("there is no such kind of object"));
@@ -234,7 +231,7 @@ impl Trying<'_> {
             after.map(|one| one.members).unwrap_or_default(),
         );
         for members in [&mut before, &mut after] {
-            people::names_for_ids(self.real, kind, members).await?;
+            people::names_for_ids(self.real, kind.record, members).await?;
         }
         self.note(
             kind.declared.kind(),
@@ -318,14 +315,7 @@ impl Trying<'_> {
         };
         let before = known.as_ref().map(Known::members).unwrap_or_default();
         let password = object.secret.clone().map(Secret::new);
-        self.note(
-            kinds::USER,
-            &object.name,
-            act,
-            &before,
-            &wanted.members(),
-            0,
-        );
+        self.note(USER, &object.name, act, &before, &wanted.members(), 0);
         if act == Act::Add
             && password.is_some()
             && let Some(change) = self.changes.last_mut()
@@ -367,7 +357,7 @@ impl Trying<'_> {
             return Ok(());
         }
         let mut members = before.members;
-        people::names_for_ids(self.real, kind, &mut members).await?;
+        people::names_for_ids(self.real, kind.record, &mut members).await?;
         let (name, none) = (&of.name, Map::new());
         let is_back = kind.document(&self.tried.snapshot(), name);
         match is_back {
@@ -407,7 +397,7 @@ impl Trying<'_> {
             return Ok(());
         }
         let members = known.members();
-        self.note(kinds::USER, &of.name, Act::Remove, &members, &Map::new(), 0);
+        self.note(USER, &of.name, Act::Remove, &members, &Map::new(), 0);
         self.people.push(Step::Remove(Box::new(known)));
         Ok(())
     }
@@ -529,6 +519,6 @@ fn stops(change: &ChangeDocument) -> bool {
 fn kept_user(kept: &[ChangeDocument], step: &Step) -> Option<String> {
     let name = step.username();
     kept.iter()
-        .any(|change| people::is_user(change.kind) && change.name == name)
+        .any(|change| is_user(change.kind) && change.name == name)
         .then(|| name.to_owned())
 }
