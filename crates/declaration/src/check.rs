@@ -7,6 +7,7 @@ use crate::{read, schema};
 use signet_admin::{DECLARED, Declared, MAX_DECLARED};
 use signet_config::fault::nearest;
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 /// Most files of a directory
@@ -54,6 +55,23 @@ pub(crate) fn directory(path: &Path) -> Directory {
     twice(&mut directory);
     circles(&mut directory);
     directory
+}
+
+/// Another number where the files of a directory are others, or were written again.
+pub(crate) fn fingerprint(path: &Path) -> u64 {
+    let mut files = vec![path.to_owned()];
+    if path.is_dir() {
+        files.clear();
+        find(path, 0, &mut files, &mut Vec::new());
+        files.sort();
+    }
+    let mut hasher = DefaultHasher::new();
+    for file in files {
+        let metadata = std::fs::metadata(&file).ok();
+        let modified = metadata.as_ref().and_then(|m| m.modified().ok());
+        (file, modified, metadata.map(|m| m.len())).hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 fn find(folder: &Path, depth: usize, files: &mut Vec<PathBuf>, mistakes: &mut Vec<Mistake>) {

@@ -10,6 +10,12 @@ use signet_admin_client::{CONFLICT, Session, Target};
 use signet_terminal::input::confirm_or_refuse;
 use signet_terminal::output::{Failure, Output, note, pretty};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How often a directory is looked at that is watched.
+const LOOK: Duration = Duration::from_secs(1);
+/// How often it is applied where no file has changed.
+const AGAIN: Duration = Duration::from_secs(60);
 
 const ALL: &str = "/declarations";
 const PLAN: &str = "/declarations/plan";
@@ -46,6 +52,9 @@ pub struct Apply {
     /// Do not ask.
     #[arg(long)]
     yes: bool,
+    /// Stay, and apply again when a file changes, and each minute against changes by hand.
+    #[arg(long, requires = "yes")]
+    watch: bool,
     #[command(flatten)]
     target: Target,
 }
@@ -112,9 +121,33 @@ impl Apply {
     /// # Errors
     /// As [`Plan::run`]; where somebody has changed something in between; where nobody said yes.
     pub fn run(&self, output: &Output) -> Result<(), Failure> {
+        if !self.watch {
+            return self.once(output);
+        }
+        let mut applied = None;
+        loop {
+            let seen = (check::fingerprint(&self.chosen.directory), Instant::now());
+            let is_due = applied.as_ref().is_none_or(|(files, at): &(u64, Instant)| {
+                *files != seen.0 || seen.1.duration_since(*at) >= AGAIN
+            });
+            if is_due {
+                // What is wrong now may be right in a minute.
+                if let Err(failure) = self.once(output) {
+                    note(&format!("signet: {}", failure.description()));
+                }
+                applied = Some(seen);
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    fn once(&self, output: &Output) -> Result<(), Failure> {
         block_on(Session::with(&self.target, async |session| {
             let planned = planned(session, &self.chosen).await;
             let (directory, plan) = planned.map_err(Failure::fatal)?;
+            if has_nothing(&plan) && self.watch {
+                return Ok(());
+            }
             if has_nothing(&plan) {
                 return output.print(&document(&plan), || "Nothing to change.".to_owned());
             }
@@ -298,8 +331,16 @@ fn of_server(plan: &Value, directory: &Directory) -> Vec<Mistake> {
     mistakes.collect()
 }
 
-/// What is sent. `make`: secrets that are to be generated are.
 fn body(directory: &Directory, chosen: &Chosen, make: bool) -> Result<Value, Vec<Mistake>> {
+    body_of(directory, (chosen.prune, chosen.adopt), make)
+}
+
+/// What is sent. `make`: secrets that are to be generated are.
+pub(crate) fn body_of(
+    directory: &Directory,
+    (prune, adopt): (bool, bool),
+    make: bool,
+) -> Result<Value, Vec<Mistake>> {
     let mut objects = Vec::new();
     let mut mistakes = Vec::new();
     for object in directory.objects.iter().filter(|object| !object.broken) {
@@ -324,7 +365,7 @@ fn body(directory: &Directory, chosen: &Chosen, make: bool) -> Result<Value, Vec
     match mistakes.is_empty() {
         true => Ok(json!({
             "directory": directory.name, "objects": objects,
-            "prune": chosen.prune, "adopt": chosen.adopt,
+            "prune": prune, "adopt": adopt,
         })),
         false => Err(mistakes),
     }

@@ -236,7 +236,8 @@ impl ChangeWriter {
     }
 
     /// A change whose line of the log may have come later than readers look for it: it was decided
-    /// at `begun` (Unix seconds) and is durable now. The lines to write once more, where that is so.
+    /// at `begun` (Unix seconds) and is durable now. The lines to write once more, where that is
+    /// so.
     pub fn again(&self, noted: &Noted, begun: u64, now: u64) -> Vec<Op> {
         let late = now.saturating_sub(begun) > changelog::LATE;
         match late && !noted.entries.is_empty() {

@@ -4,8 +4,8 @@
 //! ([`super::staging`]), one after another, each by the function that makes it alone. So all their
 //! rules hold, and one may name what another one makes. What is then written below is one change of
 //! the store. Its condition is the mark, a row that every change of a record writes again
-//! ([`signet_registry::census::mark_key`]): while it is the one that was read first, everything that
-//! was read after it is still so.
+//! ([`signet_registry::census::mark_key`]): while it is the one that was read first, everything
+//! that was read after it is still so.
 //!
 //! Accounts are not among them: they are many, and do not write the mark.
 use super::staging::{Staging, Written};

@@ -75,8 +75,8 @@ impl Replica {
         self.known().configuration.clone()
     }
 
-    /// A replica of its own that knows the same, for changes that are tried before they are made. It
-    /// merges nothing: what is tried is not told.
+    /// A replica of its own that knows the same, for changes that are tried before they are made.
+    /// It merges nothing: what is tried is not told.
     pub(super) fn fork(&self) -> Replica {
         let known = self.known();
         Replica {
