@@ -145,7 +145,7 @@ fn tables(seed: &[u8]) -> Tables {
     }
     let role = |i: usize| match clients {
         0 => format!("r{i}"),
-        _ if i % 2 == 0 => format!("c0/r{i}"),
+        _ if i.is_multiple_of(2) => format!("c0/r{i}"),
         _ => format!("r{i}"),
     };
     for i in 0..roles {

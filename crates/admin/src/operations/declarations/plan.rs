@@ -13,6 +13,7 @@ use signet_encoding::base64url;
 use signet_realm::records::Together;
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -158,10 +159,14 @@ impl Trying<'_> {
                 || KINDS.iter().any(|kind| kind.declared.kind() == object.kind);
             if !known {
                 self.mistake(&of, &Problem::invalid("there is no such kind of object"));
-            } else if declared.contains_key(&of) {
-                self.mistake(&of, &Problem::invalid("it is declared twice"));
-            } else {
-                declared.insert(of, object);
+                continue;
+            }
+            match declared.entry(of) {
+                Entry::Vacant(free) => drop(free.insert(object)),
+                Entry::Occupied(taken) => {
+                    let twice = Problem::invalid("it is declared twice");
+                    self.mistake(taken.key(), &twice);
+                }
             }
         }
         declared
