@@ -28,6 +28,20 @@ pub fn mark() -> Op {
     }
 }
 
+/// The condition that nobody has written a record since the mark was read.
+pub fn unmarked(read: Option<&Row>) -> Op {
+    let (key, value, end) = (mark_key(), Vec::new(), None);
+    match read {
+        None => Op::Insert { key, value, end },
+        Some(mark) => Op::Replace {
+            key,
+            version: mark.version,
+            value,
+            end,
+        },
+    }
+}
+
 /// How many records there are of each kind, by [`crate::kinds::Stored::COUNTED`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Census {

@@ -4,7 +4,6 @@ pub mod declared;
 pub mod groups;
 pub mod issuer;
 pub mod providers;
-mod staging;
 pub mod together;
 pub mod write;
 

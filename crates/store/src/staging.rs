@@ -1,27 +1,28 @@
 //! A store over another one that keeps what is written to itself: a change is tried with all its
 //! rules, and made or forgotten afterwards.
-use signet_store::{Change, Key, Layer, Op, Outcome, Row, Store, StoreError, StoreFuture, Table};
+use crate::{Change, Key, Layer, Op, Outcome, Row, Store, StoreError, StoreFuture, Table};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
 /// A row that was written here.
-#[derive(Clone)]
-pub(super) struct Written {
+#[derive(Clone, Debug)]
+pub struct Staged {
     /// As the store has it.
-    pub(super) was: Option<Row>,
+    pub was: Option<Row>,
     /// As it is to be; none: it is removed.
-    pub(super) is: Option<Row>,
+    pub is: Option<Row>,
 }
 
 /// See the module.
-pub(super) struct Staging {
+pub struct Staging {
     below: Arc<dyn Store>,
-    written: Mutex<BTreeMap<Key, Written>>,
+    written: Mutex<BTreeMap<Key, Staged>>,
 }
 
 impl Staging {
-    pub(super) fn new(below: Arc<dyn Store>) -> Staging {
+    /// Over this store.
+    pub fn new(below: Arc<dyn Store>) -> Staging {
         Staging {
             below,
             written: Mutex::default(),
@@ -29,13 +30,13 @@ impl Staging {
     }
 
     /// What was written so far, by key.
-    pub(super) async fn written(&self) -> BTreeMap<Key, Written> {
+    pub async fn written(&self) -> BTreeMap<Key, Staged> {
         self.written.lock().await.clone()
     }
 
     async fn write(
         &self,
-        written: &mut BTreeMap<Key, Written>,
+        written: &mut BTreeMap<Key, Staged>,
         key: &Key,
         row: Option<Row>,
         now: u64,
@@ -45,13 +46,13 @@ impl Staging {
             return Ok(());
         }
         let was = self.below.get(key, now).await?;
-        written.insert(key.clone(), Written { was, is: row });
+        written.insert(key.clone(), Staged { was, is: row });
         Ok(())
     }
 
     async fn row(
         &self,
-        written: &BTreeMap<Key, Written>,
+        written: &BTreeMap<Key, Staged>,
         key: &Key,
         now: u64,
     ) -> Result<Option<Row>, StoreError> {
@@ -204,7 +205,7 @@ impl Layer for Staging {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use signet_store::MemoryStore;
+    use crate::MemoryStore;
 
     fn key(name: &str) -> Key {
         Key::with_sort(Table::Setting, "p", name)
