@@ -30,12 +30,11 @@ pub(crate) fn read(answer: &Value) -> Vec<Exported> {
     objects.collect()
 }
 
-/// What a directory can declare: what the configuration file has, what every server has and who
-/// registered or is kept elsewhere is not among it.
+/// What a directory can declare: what the configuration file, SCIM or a registration owns, what
+/// every server has and who is kept elsewhere is not among it.
 pub(crate) fn is_declarable(object: &Exported) -> bool {
-    object.owner == "hand"
-        || object.owner == "SCIM"
-        || object.owner.starts_with("directory ") && !object.owner.starts_with("directory service ")
+    let of_directory = object.owner.strip_prefix("directory ");
+    object.owner == "hand" || of_directory.is_some_and(|name| !name.starts_with("service "))
 }
 
 /// The files, by name, and the places of secrets that have to be filled.

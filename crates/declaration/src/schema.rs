@@ -143,3 +143,43 @@ fn word(kind: &str) -> &str {
         other => other,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refers<'s>(schema: &'s Value, found: &mut Vec<&'s str>) {
+        match schema {
+            Value::Object(members) => {
+                found.extend(members.get("$ref").and_then(Value::as_str));
+                members.values().for_each(|member| refers(member, found));
+            }
+            Value::Array(items) => items.iter().for_each(|item| refers(item, found)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn the_schema_has_what_it_refers_to_and_every_object_its_name() {
+        let schema = whole();
+        let mut found = Vec::new();
+        refers(&schema, &mut found);
+        assert!(found.len() >= DECLARED.len());
+        for reference in found {
+            let pointer = reference.strip_prefix('#').expect("a reference inside");
+            assert!(schema.pointer(pointer).is_some(), "{reference}");
+        }
+        for declared in DECLARED {
+            let one = &schema["$defs"][declared.table];
+            for member in std::iter::once(&declared.id).chain(declared.needs) {
+                assert!(one["properties"].get(*member).is_some(), "{member}");
+            }
+            let refers = declared.refers.iter();
+            for (path, kind) in refers {
+                let name = path.split('.').next().unwrap_or_default();
+                assert!(one["properties"].get(name).is_some(), "{path}");
+                assert!(DECLARED.iter().any(|other| other.kind() == *kind), "{kind}");
+            }
+        }
+    }
+}

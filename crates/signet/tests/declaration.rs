@@ -51,8 +51,22 @@ fn apply(dev: &Dev, directory: &str, more: &[&str]) -> Value {
     json(&output)
 }
 
-/// What the token endpoint says to a client that may not ask for itself.
-fn token_error(dev: &Dev, id: &str, secret: &str) -> Vec<u8> {
+/// What the admin API answers to a token.
+fn status(dev: &Dev, bearer: &str) -> u16 {
+    let authorization = format!("Bearer {bearer}");
+    let headers = [("authorization", authorization.as_str())];
+    let url = format!("{}/admin/v1/keys", dev.url);
+    let client = dev.client();
+    let answer = client.send(http::Method::GET, &url, &headers, bytes::Bytes::new());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(answer).unwrap().status.as_u16()
+}
+
+/// What the token endpoint says to a client.
+fn token(dev: &Dev, id: &str, secret: &str, form: &'static str) -> Vec<u8> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -63,7 +77,6 @@ fn token_error(dev: &Dev, id: &str, secret: &str) -> Vec<u8> {
         ("authorization", authorization.as_str()),
     ];
     let url = format!("{}/token", dev.url);
-    let form = "grant_type=client_credentials";
     let client = dev.client();
     let answer = client.send(http::Method::POST, &url, &headers, form.into());
     runtime.block_on(answer).unwrap().body.to_vec()
@@ -219,7 +232,12 @@ fn a_plan_is_empty_after_it_was_applied_and_drift_is_found() {
     assert!(!done.to_string().contains(secret.trim()));
     assert!(plan(&dev, &directory, &[], 0).is_empty());
     // The secret is the client's, and it works.
-    let said = text(&token_error(&dev, "shop", secret.trim()));
+    let said = text(&token(
+        &dev,
+        "shop",
+        secret.trim(),
+        "grant_type=client_credentials",
+    ));
     assert!(said.contains("unauthorized_client"), "{said}");
 
     exits(
@@ -394,4 +412,37 @@ fn what_is_exported_and_applied_elsewhere_is_exported_there_the_same() {
         "--json",
     ]);
     exits(&same, 0);
+}
+
+#[test]
+fn a_client_that_leaves_a_directory_and_comes_back_has_no_tokens_of_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_server, dev) = Server::dev(dir.path());
+    let folder = dir.path().join("ops");
+    let ops = "[[clients]]\nclient_id = \"ops\"\ngrant_types = [\"client_credentials\"]\n\
+               response_types = []\nscope = \"signet:admin\"\n\
+               client_secret = { generate = \"secret\" }\n";
+    let group = "[[groups]]\nname = \"crew\"\n";
+    let directory = write(&folder, &[("ops.toml", ops), ("group.toml", group)]);
+    apply(&dev, &directory, &[]);
+    let secret = fs::read_to_string(folder.join("secret")).unwrap();
+    let form = "grant_type=client_credentials&scope=signet:admin";
+    let answer = token(&dev, "ops", secret.trim(), form);
+    let answer: Value = serde_json::from_slice(&answer).unwrap();
+    let bearer = answer["access_token"].as_str().expect("a token").to_owned();
+    assert_eq!(status(&dev, &bearer), 200);
+
+    fs::remove_file(folder.join("ops.toml")).unwrap();
+    let output = run(&dev, &["plan", &directory, "--prune"]);
+    let said = text(&output.stdout);
+    assert!(
+        said.contains("ends every session, grant and token of client ops"),
+        "{said}"
+    );
+    let done = apply(&dev, &directory, &["--prune"]);
+    assert_eq!(done["ends"]["clients"], json!(["ops"]));
+    assert_eq!(status(&dev, &bearer), 401);
+    write(&folder, &[("ops.toml", ops)]);
+    apply(&dev, &directory, &[]);
+    assert_eq!(status(&dev, &bearer), 401);
 }
