@@ -16,7 +16,6 @@
 
 mod engine;
 mod operations;
-pub mod scim;
 
 pub use engine::noun::{Field, Noun};
 pub use operations::agents::AGENTS;
@@ -35,6 +34,14 @@ pub use operations::rules::{EXPLAIN, RULES};
 pub use operations::sealing;
 pub use operations::sessions::SESSIONS;
 pub use operations::users::USERS;
+
+/// What provisioning does as the admin API does it.
+pub mod provisioned {
+    pub use crate::engine::caller::{person, token_of};
+    pub use crate::engine::problem::Problem;
+    pub use crate::operations::last_administrator::{Insists, keeping_one};
+    pub use crate::operations::users::{hash, remove};
+}
 
 use engine::adapter::Row;
 use engine::openapi;

@@ -156,11 +156,7 @@ fn matches(user: &User, words: &str) -> bool {
 }
 
 /// Hashes a new password, if the policy allows it.
-pub(crate) async fn hash(
-    realm: &Realm,
-    password: String,
-    of: PasswordOf<'_>,
-) -> Result<String, Problem> {
+pub async fn hash(realm: &Realm, password: String, of: PasswordOf<'_>) -> Result<String, Problem> {
     realm
         .check_new_password(&password, of)
         .map_err(|refused| Problem::invalid(refused.to_string()))?;
@@ -370,7 +366,7 @@ pub(crate) async fn remove_one(
 }
 
 /// Removes an account, and ends everything of it.
-pub(crate) async fn remove(realm: &Realm, id: &str) -> Result<(), Problem> {
+pub async fn remove(realm: &Realm, id: &str) -> Result<(), Problem> {
     Ok(realm.remove_user(id).await?)
 }
 
