@@ -240,6 +240,15 @@ fn a_plan_is_empty_after_it_was_applied_and_drift_is_found() {
     ));
     assert!(said.contains("unauthorized_client"), "{said}");
 
+    // It is named nowhere, and every change is recorded.
+    let log = fs::read_to_string(dir.path().join("log")).unwrap();
+    let audit = text(&run(&dev, &["audit", "tail", "--since", "10m", "--json"]).stdout);
+    for text in [&log, &audit] {
+        assert!(!text.contains(secret.trim()));
+    }
+    let is_recorded = audit.contains("addDeclared") && audit.contains("client/shop");
+    assert!(is_recorded, "{audit}");
+
     exits(
         &run(&dev, &["group", "set", "staff", "description=changed"]),
         0,
