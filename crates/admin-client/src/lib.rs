@@ -97,6 +97,20 @@ fn variable(name: &str) -> Option<String> {
 }
 
 impl Target {
+    /// A server by its URL, or a development server by its data directory.
+    pub fn at(place: &str, ca_cert: Option<PathBuf>, credentials: Option<PathBuf>) -> Target {
+        let is_url = place.contains("://");
+        Target {
+            server: is_url.then(|| place.to_owned()),
+            data_dir: (!is_url).then(|| PathBuf::from(place)),
+            ca_cert,
+            realm: None,
+            login: None,
+            login_by: None,
+            credentials,
+        }
+    }
+
     /// The server that is named, by the argument or the environment; none: the development server
     /// of a directory.
     pub fn server(&self) -> Option<String> {

@@ -16,11 +16,11 @@
 
 mod engine;
 mod operations;
-pub mod scim;
 
 pub use engine::noun::{Field, Noun};
 pub use operations::agents::AGENTS;
 pub use operations::clients::CLIENTS;
+pub use operations::declarations::{DECLARED, Declared, MAX_DECLARED, direct as declarations};
 pub use operations::export::PersonExport;
 pub use operations::grants::GRANTS;
 pub use operations::import::MAX_IMPORTED;
@@ -36,6 +36,14 @@ pub use operations::sealing;
 pub use operations::sessions::SESSIONS;
 pub use operations::users::USERS;
 
+/// What provisioning does as the admin API does it.
+pub mod provisioned {
+    pub use crate::engine::caller::{person, token_of};
+    pub use crate::engine::problem::Problem;
+    pub use crate::operations::last_administrator::{Insists, keeping_one};
+    pub use crate::operations::users::{hash, remove};
+}
+
 use engine::adapter::Row;
 use engine::openapi;
 use http::StatusCode;
@@ -43,7 +51,7 @@ use signet_request::http::{Router, response};
 
 /// Every operation, in the order of the document.
 fn rows() -> impl Iterator<Item = &'static dyn Row> {
-    let tables: [&[&dyn Row]; 18] = [
+    let tables: [&[&dyn Row]; 19] = [
         operations::clients::OPERATIONS,
         operations::users::OPERATIONS,
         operations::export::OPERATIONS,
@@ -62,6 +70,7 @@ fn rows() -> impl Iterator<Item = &'static dyn Row> {
         operations::nodes::OPERATIONS,
         operations::revocations::OPERATIONS,
         operations::realms::OPERATIONS,
+        operations::declarations::OPERATIONS,
     ];
     tables.into_iter().flatten().copied()
 }

@@ -19,7 +19,7 @@ use signet_agent::receipt::{Decision, Outcome as Ended};
 use signet_cbor::{Decoder, Encoder};
 use signet_crypto::hash::sha256;
 use signet_store::{
-    Change, Key, Layer, MAX_THEN, Op, Outcome, Row, Store, StoreError, StoreFuture, Table,
+    COLLECTED, Change, Key, Layer, Op, Outcome, Row, Store, StoreError, StoreFuture, Table,
 };
 
 use crate::event::{Entry, Event, MAX_CONTENT, Target};
@@ -237,7 +237,7 @@ impl RecordedStore {
         else {
             return Vec::new();
         };
-        let room = MAX_THEN.saturating_sub(change.then.len());
+        let room = COLLECTED.saturating_sub(change.then.len());
         with_staged(|staged| {
             if staged.len() <= room {
                 std::mem::take(staged)

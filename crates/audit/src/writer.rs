@@ -22,7 +22,7 @@ use signet_agent::object::Object;
 use signet_agent::{Hash, Refusal};
 use signet_cbor::{Decoder, Encoder};
 use signet_crypto::Clock;
-use signet_store::{Change, Key, MAX_THEN, Op, Store, StoreError, Table};
+use signet_store::{COLLECTED, Change, Key, Op, Store, StoreError, Table};
 
 use crate::error::AuditError;
 use crate::event::{Action, Entry, Event};
@@ -787,7 +787,7 @@ impl Writer {
             end: None,
         };
         let mut changes = vec![Change::new(head)];
-        for rows in self.written_rows.chunks(MAX_THEN + 1) {
+        for rows in self.written_rows.chunks(COLLECTED + 1) {
             let mut ops = rows.iter().map(|key| Op::Delete { key: key.clone() });
             if let Some(first) = ops.next() {
                 changes.push(Change {

@@ -101,7 +101,7 @@ fn fill(directory: &Path, arguments: &Arguments) -> Result<(), Failure> {
         let mut changes: Vec<Change> = Vec::new();
         for op in clients(record).chain(revocations) {
             ops.push(op?);
-            if ops.len() == signet_store::MAX_THEN {
+            if ops.len() == signet_store::COLLECTED {
                 let mut all = ops.drain(..);
                 let mut change = Change::new(all.next().ok_or("none")?);
                 change.then.extend(all);

@@ -33,7 +33,7 @@ fn changes(ops: impl Iterator<Item = (Op, usize)>) -> Vec<Change> {
         bytes += size;
         match changes.last_mut() {
             Some(change)
-                if change.then.len() < signet_store::MAX_THEN && bytes <= MAX_CHANGE_BYTES =>
+                if change.then.len() < signet_store::COLLECTED && bytes <= MAX_CHANGE_BYTES =>
             {
                 change.then.push(op);
             }

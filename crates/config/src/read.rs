@@ -418,7 +418,7 @@ fn inside(
 }
 
 /// The alternatives of a schema: itself, what it refers to, and what it offers to choose from.
-pub(crate) fn shapes<'s>(schema: &'s Json, root: &'s Json) -> Vec<&'s Json> {
+pub fn shapes<'s>(schema: &'s Json, root: &'s Json) -> Vec<&'s Json> {
     let mut found = vec![schema];
     let mut next = 0;
     // Bounded by the schema itself, which does not refer to itself.

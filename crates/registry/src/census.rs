@@ -4,12 +4,42 @@
 //! another, whichever node makes them, and what is true of all of them together (no circle of
 //! groups, no more of them than may be) is decided by one atomic change.
 use serde::{Deserialize, Serialize};
-use signet_store::{Key, Row, StoreError, Table};
+use signet_store::{Key, Op, Row, StoreError, Table};
 use std::collections::BTreeMap;
 
 /// The row that every change of these kinds has as its condition.
 pub fn census_key() -> Key {
     Key::new(Table::Setting, b"people")
+}
+
+/// The row that every change of a record writes again, whatever its kind. Whoever changes several
+/// records together has it as the condition: while its version is the same, nobody else has written
+/// any record.
+pub fn mark_key() -> Key {
+    Key::new(Table::Setting, b"registry_mark")
+}
+
+/// The mark, as a change writes it along.
+pub fn mark() -> Op {
+    Op::Put {
+        key: mark_key(),
+        value: Vec::new(),
+        end: None,
+    }
+}
+
+/// The condition that nobody has written a record since the mark was read.
+pub fn unmarked(read: Option<&Row>) -> Op {
+    let (key, value, end) = (mark_key(), Vec::new(), None);
+    match read {
+        None => Op::Insert { key, value, end },
+        Some(mark) => Op::Replace {
+            key,
+            version: mark.version,
+            value,
+            end,
+        },
+    }
 }
 
 /// How many records there are of each kind, by [`crate::kinds::Stored::COUNTED`].

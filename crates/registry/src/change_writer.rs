@@ -26,6 +26,9 @@ use std::sync::{
 /// How often a record that others keep writing is read again.
 const MAX_TRIES: usize = 16;
 
+/// Bytes of the records of a line of the change log, beside which another record makes a new line.
+const MAX_LINE_BYTES: usize = 256 * 1024;
+
 /// What a change writes and tells. Empty on a node that is the only one.
 #[derive(Clone, Default, Debug)]
 pub struct Noted {
@@ -174,8 +177,25 @@ impl ChangeWriter {
             return Vec::new();
         }
         let mut rows = noted.stamps.clone();
-        rows.push(self.line(&noted.entries, now));
+        rows.extend(self.lines(&noted.entries, now));
         rows
+    }
+
+    /// Lines of the change log that have these entries, each of a size that a row may have.
+    fn lines(&self, entries: &[Entry], now: u64) -> Vec<Op> {
+        let mut lines = Vec::new();
+        let (mut from, mut bytes) = (0, 0);
+        for (at, entry) in entries.iter().enumerate() {
+            let own = entry.name.len() + entry.fragment.len();
+            let full = bytes + own > MAX_LINE_BYTES || at - from == changelog::MAX_ENTRIES;
+            if full && at > from {
+                lines.push(self.line(&entries[from..at], now));
+                (from, bytes) = (at, 0);
+            }
+            bytes += own;
+        }
+        lines.push(self.line(&entries[from..], now));
+        lines
     }
 
     /// A line of the change log. It is kept from the later of both clocks on: where the wall clock
@@ -216,10 +236,14 @@ impl ChangeWriter {
     }
 
     /// A change whose line of the log may have come later than readers look for it: it was decided
-    /// at `begun` (Unix seconds) and is durable now. The line to write once more, where that is so.
-    pub fn again(&self, noted: &Noted, begun: u64, now: u64) -> Option<Op> {
+    /// at `begun` (Unix seconds) and is durable now. The lines to write once more, where that is
+    /// so.
+    pub fn again(&self, noted: &Noted, begun: u64, now: u64) -> Vec<Op> {
         let late = now.saturating_sub(begun) > changelog::LATE;
-        (late && !noted.entries.is_empty()).then(|| self.line(&noted.entries, now))
+        match late && !noted.entries.is_empty() {
+            true => self.lines(&noted.entries, now),
+            false => Vec::new(),
+        }
     }
 
     /// The state of one record as the store has it now, with its row: read together.

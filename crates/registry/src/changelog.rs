@@ -31,7 +31,7 @@ pub const KEPT: u64 = 3600;
 /// Lines that are read at once.
 pub const PAGE: usize = 256;
 /// Most entries of a line of the change log
-const MAX_ENTRIES: usize = 256;
+pub(crate) const MAX_ENTRIES: usize = 256;
 /// Most numbers below a line that are looked for: changes of one writer that are under way at once.
 const MAX_IN_FLIGHT: u64 = 4096;
 /// Begins the partition of a stream; a span of the version before has eight bytes.

@@ -9,6 +9,7 @@
 //! - [`change_writer`]: what a change notes for other nodes; [`changelog`]: where they read it.
 //! - [`rules`], [`claim_tables`], [`providers`]: access rules, tables of claims and identity
 //!   providers as they are written.
+//! - [`staged`]: records of a change that is tried before it is made.
 //! - [`keys`]: the signing keys' life, and what signs and verifies with them.
 //!
 //! Knows no HTTP and no realm: the server holds one of each for every realm, and applies deltas to
@@ -21,6 +22,7 @@ pub mod changelog;
 pub mod claim_tables;
 pub mod delta;
 pub mod fields;
+pub mod forest;
 pub mod keys;
 pub mod kinds;
 pub mod load;
@@ -28,3 +30,4 @@ pub mod merged;
 pub mod providers;
 mod record_kind;
 pub mod rules;
+pub mod staged;

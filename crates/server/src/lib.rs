@@ -29,5 +29,5 @@ pub fn routes(router: &mut Router) {
     logo::routes(router);
     well_known::routes(router);
     signet_admin::routes(router);
-    signet_admin::scim::routes(router);
+    signet_provisioning::routes(router);
 }

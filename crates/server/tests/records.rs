@@ -1,5 +1,6 @@
 //! How records change: one function for every kind.
 use crate::common::{Server, Setup, block_on};
+use signet_crypto::seal::SealingKey;
 use signet_oauth::client::Client;
 use signet_oauth::command_line;
 use signet_oauth::people::access_rules::{AccessRule, Effect};
@@ -8,9 +9,11 @@ use signet_oauth::people::{Attribute, Group, Role};
 use signet_oauth::registry::{Descriptions, Resource, ScopeEntry};
 use signet_oauth::scope::ScopeSet;
 use signet_realm::records::RecordError;
+use signet_realm::records::groups::GroupDraft;
 use signet_registry::kinds::{KINDS, RecordKind, Stored};
 use signet_registry::load;
-use signet_store::{Change, Op};
+use signet_store::{Change, MemoryStore, Op, Store};
+use std::sync::Arc;
 
 fn server() -> Server {
     Server::start(Setup::default())
@@ -173,4 +176,65 @@ fn what_a_later_version_wrote_is_kept_when_the_record_is_changed_here() {
     assert_eq!(kept["later_list"], later["later_list"]);
     assert_eq!(kept["revision"], 2);
     assert_eq!(kept.get("client_name"), None);
+}
+
+#[test]
+fn records_that_change_together_are_written_all_or_not_at_all() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let key = SealingKey::generate();
+    let node = || {
+        Server::start(Setup {
+            store: Some(Arc::clone(&store)),
+            sealing_key: key.clone(),
+            ..Setup::default()
+        })
+    };
+    let (here, there) = (node(), node());
+    let groups = || {
+        let stored = block_on(load::all::<Group>(&*store, here.realm.now())).unwrap();
+        let mut names: Vec<String> = stored.into_iter().map(|group| group.name).collect();
+        names.sort();
+        names
+    };
+    let in_all = GroupDraft {
+        parent: Some("all".to_owned()),
+        ..GroupDraft::default()
+    };
+    // Whatever kind of record somebody else writes in between.
+    let others: [&dyn Fn(); 3] = [
+        &|| {
+            let client = Client::new("other", 1);
+            block_on(there.realm.write_record(client, None)).expect("is new");
+        },
+        &|| {
+            let attribute = Attribute::new("other");
+            block_on(there.realm.write_record(attribute, None)).expect("is new");
+        },
+        &|| {
+            block_on(there.realm.remove_record::<Client>("other", None)).expect("is there");
+        },
+    ];
+    for other in others {
+        let together = block_on(here.realm.together(true)).unwrap();
+        let tried = Arc::clone(&together.tried);
+        block_on(tried.write_group("all", &GroupDraft::default(), None)).expect("is new");
+        block_on(tried.write_group("staff", &in_all, None)).expect("what it names was tried");
+        other();
+        let late = block_on(together.commit());
+        assert!(matches!(late, Err(RecordError::Conflict)), "{late:?}");
+        assert_eq!(groups(), [""; 0]);
+        assert!(here.realm.snapshot().registry.people.groups.is_empty());
+    }
+    let together = block_on(here.realm.together(true)).unwrap();
+    let tried = Arc::clone(&together.tried);
+    block_on(tried.write_group("all", &GroupDraft::default(), None)).expect("is new");
+    block_on(tried.write_group("staff", &in_all, None)).expect("what it names was tried");
+    assert_eq!(groups(), [""; 0], "what is tried is nowhere else");
+    block_on(together.commit()).expect("nobody else wrote");
+    assert_eq!(groups(), ["all", "staff"]);
+    let snapshot = here.realm.snapshot();
+    assert!(snapshot.registry.people.groups.contains_key("staff"));
+    // The census counts them.
+    block_on(here.realm.remove_group("staff")).expect("is there");
+    block_on(here.realm.remove_group("all")).expect("is there");
 }

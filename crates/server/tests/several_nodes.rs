@@ -1280,3 +1280,46 @@ fn proofs_with_a_nonce_of_one_node_hold_on_another() {
     let nonce = refused.header("dpop-nonce").to_owned();
     proven(two, Some(&nonce)).expect(200);
 }
+
+#[test]
+fn what_a_directory_declares_is_in_effect_on_every_node_whichever_applies_it() {
+    let mail = Mail::new();
+    let cluster = cluster(&mail);
+    // More than one line of the change log has.
+    let clients = (0..300).map(|i| {
+        json!({ "kind": "client", "name": format!("shop{i}"), "members": {
+            "token_endpoint_auth_method": "none", "redirect_uris": [CALLBACK],
+        } })
+    });
+    let group = |name: &str| json!({ "kind": "group", "name": name, "members": {} });
+    let mut objects: Vec<Value> = clients.collect();
+    objects.push(group("staff"));
+    let declared =
+        |objects: &[Value]| json!({ "directory": "shop", "prune": true, "objects": objects });
+    let apply = |node: usize, objects: &[Value]| {
+        let realm = &cluster.node(node).realm;
+        block_on(signet_admin::declarations::apply(realm, declared(objects))).expect("is applied")
+    };
+    let everywhere = |clients: usize| {
+        for node in &cluster.nodes {
+            let registry = &node.realm.snapshot().registry;
+            let shops = (0..300).filter(|i| registry.clients.contains_key(&format!("shop{i}")));
+            assert_eq!(shops.count(), clients);
+            assert!(registry.people.groups.contains_key("staff"));
+        }
+    };
+    apply(0, &objects);
+    everywhere(300);
+    // Nobody hears it at once: the log has it.
+    cluster.mesh.carry(Carried::Later);
+    let changed = apply(1, &objects[299..]);
+    assert_eq!(changed["changes"].as_array().map(Vec::len), Some(299));
+    cluster.catch_up();
+    everywhere(1);
+    let realm = &cluster.node(2).realm;
+    let left = block_on(signet_admin::declarations::plan(
+        realm,
+        declared(&objects[299..]),
+    ));
+    assert_eq!(left.expect("a plan")["changes"], json!([]));
+}

@@ -8,8 +8,10 @@ fn root() -> PathBuf {
 }
 
 /// The server's crates, from the sockets down; each limit is named by its crate.
-const CRATES: [&str; 24] = [
+const CRATES: [&str; 26] = [
     "budgets",
+    "provisioning",
+    "declaration",
     "encoding",
     "merge",
     "scim",

@@ -11,6 +11,7 @@ mod audit;
 mod cluster;
 mod compact;
 mod config;
+mod declaration;
 mod documentation;
 mod first_use;
 mod full_disk;

@@ -4,8 +4,11 @@ use crate::{Key, Row, StoreError};
 /// Longest value, in bytes.
 pub const MAX_VALUE_BYTES: usize = 1 << 20;
 
-/// Most operations in [`Change::then`].
-pub const MAX_THEN: usize = 64;
+/// Most operations in [`Change::then`]: what a directory of declarations changes is one change.
+pub const MAX_THEN: usize = 4096;
+
+/// Operations that a writer of many independent rows puts into one change.
+pub const COLLECTED: usize = 64;
 
 /// One write. `end` is in Unix seconds.
 #[derive(Clone, PartialEq, Eq, Debug)]

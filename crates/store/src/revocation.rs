@@ -48,15 +48,20 @@ impl RevocationIndex {
     /// # Errors
     /// The store's. An entry that cannot be read is an error: what it revoked must not come alive.
     pub async fn load(store: Arc<dyn Store>, now: u64) -> Result<RevocationIndex, StoreError> {
-        let index = RevocationIndex {
+        let index = RevocationIndex::unread(store);
+        index.reload(now).await?;
+        Ok(index)
+    }
+
+    /// One that has read nothing: nothing may be answered by it.
+    pub fn unread(store: Arc<dyn Store>) -> RevocationIndex {
+        RevocationIndex {
             store,
             changes: Changes::new(),
             index: Index::default(),
             latest_ms: AtomicU64::new(0),
             announce: OnceLock::new(),
-        };
-        index.reload(now).await?;
-        Ok(index)
+        }
     }
 
     /// Takes in every revocation of the store: where changes of other nodes may have been missed.

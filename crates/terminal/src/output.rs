@@ -45,6 +45,15 @@ impl Failure {
             members: Value::Null,
         }
     }
+    /// The answer has been printed already; the exit code is the rest of it.
+    pub fn answered(exit: u8) -> Failure {
+        Failure {
+            exit,
+            error: String::new(),
+            description: String::new(),
+            members: Value::Null,
+        }
+    }
     /// The same, for a command that cannot even begin: exit 2.
     pub fn fatal(mut self) -> Failure {
         self.exit = 2;
@@ -74,6 +83,9 @@ impl Output {
 
     /// Prints the reason and gives the exit code.
     pub fn fail(&self, failure: &Failure) -> ExitCode {
+        if failure.error.is_empty() {
+            return ExitCode::from(failure.exit);
+        }
         // Nobody may be listening on standard error either; the exit code still answers.
         let _ = writeln!(io::stderr(), "signet: {}", failure.description);
         if self.json {

@@ -113,7 +113,7 @@ impl Admin {
 }
 
 /// Whether a person may have what their token is used for: this scope, by its client.
-pub(crate) fn person(
+pub fn person(
     context: &Context,
     entrance: Entrance,
     user: &User,
@@ -141,7 +141,7 @@ pub(crate) fn person(
 ///
 /// # Errors
 /// As [`Admin::of_request`], but for scopes.
-pub(crate) async fn token_of(context: &Context) -> Result<Arc<VerifiedAccessToken>, Problem> {
+pub async fn token_of(context: &Context) -> Result<Arc<VerifiedAccessToken>, Problem> {
     let (facts, single_use) = check_token(context)?;
     if let Some(single_use) = single_use {
         // RFC 9449 section 11.1: a proof is used once.

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 /// An error, as the caller sees it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Problem {
+pub struct Problem {
     /// Always `about:blank`: `code` says which problem it is.
     #[serde(rename = "type")]
     kind: &'static str,
@@ -135,22 +135,23 @@ impl Problem {
         self
     }
 
-    pub(crate) fn code(&self) -> &'static str {
+    /// Stable, for programs.
+    pub fn code(&self) -> &'static str {
         self.code
     }
 
     /// The status of HTTP.
-    pub(crate) const fn status(&self) -> u16 {
+    pub const fn status(&self) -> u16 {
         self.status
     }
 
     /// Seconds after which to ask again, where it is 429.
-    pub(crate) const fn retry_after(&self) -> Option<u64> {
+    pub const fn retry_after(&self) -> Option<u64> {
         self.retry_after
     }
 
     /// What is to be put right.
-    pub(crate) fn detail(&self) -> &str {
+    pub fn detail(&self) -> &str {
         &self.detail
     }
 

@@ -12,7 +12,7 @@ use crate::engine::words;
 use crate::operations::model::{ClientDocument, List, ListChange, NewSecret, SecretShownOnce};
 use bytes::Bytes;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use signet_crypto::random;
+use signet_crypto::{Secret, hash::sha256, random, seal::Purpose};
 use signet_encoding::{
     base64url,
     json::{self, Limits, Object, Value, Writer},
@@ -40,6 +40,7 @@ const REVOKE: &str = "/admin/v1/clients/{client_id}/revoke";
 /// How often a change that lost a race is tried again. Each time somebody else's went through.
 const MAX_TRIES: usize = 32;
 const MAX_ID_BYTES: usize = 128;
+const NOT_A_CLIENT_ID: &str = "client_id must be 1 to 128 letters, digits and any of -._~:/";
 
 /// Clients.
 pub const CLIENTS: Noun = Noun {
@@ -195,6 +196,13 @@ fn document(body: &[u8]) -> Result<Object<'_>, Problem> {
     Ok(document)
 }
 
+/// A client's record as it is shown.
+pub(crate) fn shown_document(client: &Client) -> Vec<u8> {
+    let mut out = Vec::with_capacity(1024);
+    Writer::new(&mut out).object(|w| client.write_public(w));
+    out
+}
+
 /// The `client_id` that a document names.
 fn named(document: &Object<'_>) -> Result<Option<String>, Problem> {
     match document.get("client_id") {
@@ -217,14 +225,20 @@ fn new_secret_text() -> String {
     base64url::encode(&bytes)
 }
 
-/// Gives the client a secret where its method needs one and it has none of the right kind. The
-/// text, if one was made.
-fn complete_secrets(realm: &Realm, client: &mut Client) -> Result<Option<String>, Problem> {
+/// Takes the secrets away that are not of the kind that the client's method needs.
+fn drop_other_secrets(client: &mut Client) {
     let method = client.token_endpoint_auth_method;
     let hmac = method == AuthMethod::ClientSecretJwt;
     client
         .secrets
         .retain(|s| method.needs_secret() && matches!(s, ClientSecret::Sealed { .. }) == hmac);
+}
+
+/// Gives the client a secret where its method needs one and it has none of the right kind. The
+/// text, if one was made.
+fn complete_secrets(realm: &Realm, client: &mut Client) -> Result<Option<String>, Problem> {
+    drop_other_secrets(client);
+    let method = client.token_endpoint_auth_method;
     if !method.needs_secret() || !client.secrets.is_empty() {
         return Ok(None);
     }
@@ -240,9 +254,7 @@ async fn create(realm: Arc<Realm>, sent: Sent) -> Result<Created<Shown>, Problem
         None => base64url::encode(&random::id::<16>()),
         Some(id) if is_client_id(&id) => id,
         Some(_) => {
-            return Err(Problem::invalid(
-                "client_id must be 1 to 128 letters, digits and any of -._~:/",
-            ));
+            return Err(Problem::invalid(NOT_A_CLIENT_ID));
         }
     };
     let mut client = Client::new(id, realm.now());
@@ -253,6 +265,77 @@ async fn create(realm: Arc<Realm>, sent: Sent) -> Result<Created<Shown>, Problem
     signet_audit::name_target(&client.client_id, name);
     let client = realm.write_record(client, None).await?;
     Ok(Created(Shown { client, secret }))
+}
+
+/// Writes the client that a directory declares, new or known. `secret`: the one that it has; where
+/// none is given, those that it has stay.
+pub(crate) async fn declare(
+    realm: &Realm,
+    id: &str,
+    members: &[u8],
+    secret: Option<&Secret<String>>,
+) -> Result<(), Problem> {
+    let document = document(members)?;
+    if !is_client_id(id) {
+        return Err(Problem::invalid(NOT_A_CLIENT_ID));
+    }
+    let current = realm.snapshot().registry.clients.get(id).cloned();
+    let created_at = current.as_ref().map(|current| current.created_at);
+    let mut client = Client::new(id.to_owned(), created_at.unwrap_or_else(|| realm.now()));
+    if let Some(current) = &current {
+        client.secrets.clone_from(&current.secrets);
+        client.registration_token_hash = current.registration_token_hash;
+    }
+    read(realm, &document, &mut client)?;
+    drop_other_secrets(&mut client);
+    let method = client.token_endpoint_auth_method;
+    match secret {
+        None if method.needs_secret() && client.secrets.is_empty() => {
+            return Err(Problem::invalid(
+                "client_secret is missing: a client of this token_endpoint_auth_method has one",
+            ));
+        }
+        Some(_) if !method.needs_secret() => {
+            return Err(Problem::invalid(
+                "client_secret: a client of this token_endpoint_auth_method has none",
+            ));
+        }
+        Some(text) if !has_only(realm, &client, text) => {
+            let (text, id) = (text.expose(), &client.client_id);
+            let secret = client_secret(method, text, id, None, &realm.keyring())?;
+            client.secrets = vec![secret];
+        }
+        Some(_) | None => {}
+    }
+    let name = client.client_name.as_deref().unwrap_or_default();
+    signet_audit::name_target(&client.client_id, name);
+    let read = current.map(|current| current.revision);
+    realm.write_record(client, read).await?;
+    Ok(())
+}
+
+/// Whether a client has this secret and no other one.
+fn has_only(realm: &Realm, client: &Client, text: &Secret<String>) -> bool {
+    let hash = sha256(text.expose().as_bytes());
+    match client.secrets.as_slice() {
+        [
+            ClientSecret::Sha256 {
+                hash: known,
+                expires_at: None,
+            },
+        ] => *known == hash,
+        [
+            ClientSecret::Sealed {
+                sealed,
+                expires_at: None,
+            },
+        ] => {
+            let id = client.client_id.as_bytes();
+            let opened = realm.keyring().open_with(Purpose::ClientSecret, id, sealed);
+            opened.is_ok_and(|opened| sha256(&opened) == hash)
+        }
+        _ => false,
+    }
 }
 
 fn is_client_id(id: &str) -> bool {
@@ -299,11 +382,17 @@ async fn remove(
     let longest = realm.longest_refresh_token();
     let name = client.client_name.as_deref().unwrap_or_default();
     signet_audit::name_target(id, name);
-    let removed = realm.remove_record::<Client>(id, revision).await;
-    removed?;
+    realm.remove_record::<Client>(id, revision).await?;
     // Without its record nothing new can be made: what was made until now ends.
     realm.revoke_client_for(id, longest).await?;
     // Another client of its id begins without roles.
+    Ok(realm.remove_roles_of(id).await?)
+}
+
+/// Removes the client that a directory declared before, and its roles. The caller revokes what was
+/// issued to it.
+pub(crate) async fn withdraw(realm: &Realm, id: &str) -> Result<(), Problem> {
+    realm.remove_record::<Client>(id, None).await?;
     Ok(realm.remove_roles_of(id).await?)
 }
 

@@ -14,7 +14,7 @@ const CLAIMED: u64 = 10;
 const WAITS: (usize, u64) = (40, 50);
 
 /// Whether the caller knows that nobody may administer afterwards.
-pub(crate) struct Insists(pub(crate) bool);
+pub struct Insists(pub bool);
 
 impl Members for Insists {
     const MEMBERS: &'static [(&'static str, &'static str)] = &[(
@@ -34,7 +34,7 @@ impl Members for Insists {
 /// Does what takes the right to administer from `user`, if it is not the last one that has it. Such
 /// acts come one after another, on all nodes: of two at the same moment the second looks at what
 /// the first has left.
-pub(crate) async fn keeping_one<T>(
+pub async fn keeping_one<T>(
     realm: &Realm,
     user: &User,
     Insists(insists): &Insists,

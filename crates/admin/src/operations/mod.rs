@@ -4,6 +4,7 @@ pub(crate) mod agents;
 pub(crate) mod audit;
 pub(crate) mod clients;
 pub(crate) mod credentials;
+pub(crate) mod declarations;
 pub(crate) mod export;
 pub(crate) mod grants;
 pub(crate) mod import;

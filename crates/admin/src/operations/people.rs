@@ -131,7 +131,7 @@ fn written<T>(read: Option<u64>, shown: Revised<T>) -> Written<Revised<T>> {
 }
 
 /// A record's name cannot be changed: what was shown can be written back.
-fn same_name(said: Option<&str>, name: &str) -> Result<(), Problem> {
+pub(crate) fn same_name(said: Option<&str>, name: &str) -> Result<(), Problem> {
     match said.is_none_or(|said| said == name) {
         true => Ok(()),
         false => Err(Problem::invalid("the name cannot be changed")),
@@ -142,20 +142,31 @@ async fn write_group(
     realm: Arc<Realm>,
     (GroupName(name), revision, Json(wanted)): (GroupName, Option<Revision>, Json<GroupChange>),
 ) -> Result<Written<Revised<GroupDocument>>, Problem> {
-    same_name(wanted.name.as_deref(), &name)?;
+    let read = revision.map(|Revision(read)| read);
+    let before = realm.snapshot();
+    put_group(&realm, &name, wanted, read).await?;
+    if read.is_some() {
+        realm.end_what_all_lost(&before.registry).await?;
+    }
+    Ok(written(read, shown_group(&realm, &name).await?))
+}
+
+/// Writes a group. The caller ends what people lost by it.
+pub(crate) async fn put_group(
+    realm: &Realm,
+    name: &str,
+    wanted: GroupChange,
+    read: Option<u64>,
+) -> Result<(), Problem> {
+    same_name(wanted.name.as_deref(), name)?;
     let draft = GroupDraft {
         description: wanted.description,
         parent: wanted.parent,
         roles: wanted.roles,
         external_id: None,
     };
-    let read = revision.map(|Revision(read)| read);
-    let before = realm.snapshot();
-    realm.write_group(&name, &draft, read).await?;
-    if read.is_some() {
-        realm.end_what_all_lost(&before.registry).await?;
-    }
-    Ok(written(read, shown_group(&realm, &name).await?))
+    realm.write_group(name, &draft, read).await?;
+    Ok(())
 }
 
 async fn remove_group(realm: Arc<Realm>, GroupName(name): GroupName) -> Result<(), Problem> {

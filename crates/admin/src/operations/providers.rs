@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use signet_oauth::people::provider::Provider;
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;
-use signet_registry::providers::{ProviderForm, seal_secret};
+use signet_registry::providers::{ProviderForm, open_secret, seal_secret};
 use std::sync::Arc;
 
 const LIST: &str = "/admin/v1/providers";
@@ -76,28 +76,41 @@ async fn write(
         Json<ProviderForm>,
     ),
 ) -> Result<Written<Revised<ProviderDocument>>, Problem> {
-    if wanted.name.as_deref().is_some_and(|said| said != name) {
-        return Err(Problem::invalid("the name cannot be changed"));
-    }
     realm.learn(RecordKind::Provider, &name).await?;
-    let known = realm.snapshot().registry.providers.get(&name).cloned();
-    let (mut provider, secret) = wanted.provider(name.clone()).map_err(Problem::invalid)?;
-    provider.sealed_secret = match secret {
-        // What is said once is not said again: it stays while it is of the same client.
-        None => known
-            .filter(|known| {
-                known.issuer == provider.issuer && known.client_id == provider.client_id
-            })
-            .and_then(|known| known.sealed_secret.clone()),
-        Some(secret) => seal_secret(&realm.keyring(), &name, &secret),
-    };
     let read = revision.map(|Revision(read)| read);
-    let written = realm.write_provider(provider, read).await?;
+    let written = put(&realm, name, wanted, read).await?;
     let shown = shown(&realm, &written);
     Ok(match read {
         None => Written::New(shown),
         Some(_) => Written::Replaced(shown),
     })
+}
+
+/// Writes a provider.
+pub(crate) async fn put(
+    realm: &Realm,
+    name: String,
+    wanted: ProviderForm,
+    read: Option<u64>,
+) -> Result<Arc<Provider>, Problem> {
+    if wanted.name.as_deref().is_some_and(|said| said != name) {
+        return Err(Problem::invalid("the name cannot be changed"));
+    }
+    let known = realm.snapshot().registry.providers.get(&name).cloned();
+    let (mut provider, secret) = wanted.provider(name.clone()).map_err(Problem::invalid)?;
+    let keyring = realm.keyring();
+    let kept = |known: &Provider| match &secret {
+        // What is said once is not said again: it stays while it is of the same client.
+        None => known.issuer == provider.issuer && known.client_id == provider.client_id,
+        // The same one stays sealed as it is.
+        Some(secret) => open_secret(&keyring, known).is_some_and(|known| known == *secret),
+    };
+    provider.sealed_secret = match known.filter(|known| kept(known)) {
+        Some(known) => known.sealed_secret.clone(),
+        None => secret.and_then(|secret| seal_secret(&keyring, &name, &secret)),
+    };
+    drop(keyring);
+    Ok(realm.write_provider(provider, read).await?)
 }
 
 async fn remove(realm: Arc<Realm>, ProviderName(name): ProviderName) -> Result<(), Problem> {

@@ -117,6 +117,21 @@ async fn write(
         Json<ResourceChange>,
     ),
 ) -> Result<Written<Revised<ResourceDocument>>, Problem> {
+    let read = revision.map(|Revision(read)| read);
+    let resource = shown(&*put(&realm, identifier, wanted, read).await?);
+    Ok(match read {
+        None => Written::New(resource),
+        Some(_) => Written::Replaced(resource),
+    })
+}
+
+/// Writes a resource server.
+pub(crate) async fn put(
+    realm: &Realm,
+    identifier: String,
+    wanted: ResourceChange,
+    read: Option<u64>,
+) -> Result<Arc<Resource>, Problem> {
     // RFC 8707 section 2: an absolute URI without fragment.
     let is_uri = identifier.split_once(':').is_some_and(|(scheme, rest)| {
         let fits = |b: u8| b.is_ascii_alphanumeric() || b"+-.".contains(&b);
@@ -165,7 +180,6 @@ async fn write(
     };
     let people = &realm.snapshot().registry.people;
     let claims = wanted.claims.read(TableOf::Resource, people, format)?;
-    let read = revision.map(|Revision(read)| read);
     let resource = Resource {
         identifier,
         name: wanted.name,
@@ -177,11 +191,7 @@ async fn write(
         claims,
         revision: read.unwrap_or(0).saturating_add(1),
     };
-    let resource = shown(&*realm.write_record(resource, read).await?);
-    Ok(match read {
-        None => Written::New(resource),
-        Some(_) => Written::Replaced(resource),
-    })
+    Ok(realm.write_record(resource, read).await?)
 }
 
 async fn remove(realm: Arc<Realm>, Identifier(identifier): Identifier) -> Result<(), Problem> {
@@ -200,6 +210,16 @@ async fn write_scope(
     realm: Arc<Realm>,
     (ScopeName(name), Json(wanted)): (ScopeName, Json<ScopeChange>),
 ) -> Result<Json<ScopeDocument>, Problem> {
+    realm.learn(RecordKind::Scope, &name).await?;
+    put_scope(&realm, name, wanted).await.map(Json)
+}
+
+/// Writes a scope.
+pub(crate) async fn put_scope(
+    realm: &Realm,
+    name: String,
+    wanted: ScopeChange,
+) -> Result<ScopeDocument, Problem> {
     let one = ScopeSet::parse(&name).is_ok_and(|scope| scope.iter().eq([name.as_str()]));
     if !one || PRIVILEGED.contains(&name.as_str()) {
         return Err(Problem::invalid(
@@ -212,7 +232,6 @@ async fn write_scope(
     let descriptions = wanted.descriptions.map(Descriptions::read).transpose();
     let descriptions =
         descriptions.map_err(|why| Problem::invalid(format!("descriptions: {why}")))?;
-    realm.learn(RecordKind::Scope, &name).await?;
     let snapshot = realm.snapshot();
     let known = snapshot.registry.scope(&name);
     let claims = match &wanted.claims {
@@ -230,7 +249,7 @@ async fn write_scope(
     };
     let document = ScopeDocument::from(&entry);
     realm.put_record(entry).await?;
-    Ok(Json(document))
+    Ok(document)
 }
 
 async fn remove_scope(realm: Arc<Realm>, ScopeName(name): ScopeName) -> Result<(), Problem> {

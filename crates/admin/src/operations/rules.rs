@@ -86,24 +86,35 @@ async fn show(realm: Arc<Realm>, RuleName(name): RuleName) -> Result<Revised<Rul
 
 async fn write(
     realm: Arc<Realm>,
-    (RuleName(name), revision, Json(mut wanted)): (RuleName, Option<Revision>, Json<RuleForm>),
+    (RuleName(name), revision, Json(wanted)): (RuleName, Option<Revision>, Json<RuleForm>),
 ) -> Result<Written<Revised<RuleForm>>, Problem> {
-    if wanted.name.as_ref().is_some_and(|said| *said != name) {
-        return Err(Problem::invalid("the name cannot be changed"));
-    }
-    for list in [&mut wanted.users, &mut wanted.except.users] {
-        for user in list {
-            *user = person(&realm, user).await?.sub;
-        }
-    }
-    let rule = wanted.rule(&name).map_err(Problem::invalid)?;
     let read = revision.map(|Revision(read)| read);
-    realm.write_rule(&rule, read).await?;
+    put(&realm, &name, wanted, read).await?;
     let shown = shown(&realm, &name)?;
     Ok(match read {
         None => Written::New(shown),
         Some(_) => Written::Replaced(shown),
     })
+}
+
+/// Writes an access rule. Its users may be named as they log in.
+pub(crate) async fn put(
+    realm: &Realm,
+    name: &str,
+    mut wanted: RuleForm,
+    read: Option<u64>,
+) -> Result<(), Problem> {
+    if wanted.name.as_deref().is_some_and(|said| said != name) {
+        return Err(Problem::invalid("the name cannot be changed"));
+    }
+    for list in [&mut wanted.users, &mut wanted.except.users] {
+        for user in list {
+            *user = person(realm, user).await?.sub;
+        }
+    }
+    let rule = wanted.rule(name).map_err(Problem::invalid)?;
+    realm.write_rule(&rule, read).await?;
+    Ok(())
 }
 
 async fn remove(realm: Arc<Realm>, RuleName(name): RuleName) -> Result<(), Problem> {

@@ -156,11 +156,7 @@ fn matches(user: &User, words: &str) -> bool {
 }
 
 /// Hashes a new password, if the policy allows it.
-pub(crate) async fn hash(
-    realm: &Realm,
-    password: String,
-    of: PasswordOf<'_>,
-) -> Result<String, Problem> {
+pub async fn hash(realm: &Realm, password: String, of: PasswordOf<'_>) -> Result<String, Problem> {
     realm
         .check_new_password(&password, of)
         .map_err(|refused| Problem::invalid(refused.to_string()))?;
@@ -171,7 +167,7 @@ pub(crate) async fn hash(
     })
 }
 
-async fn create(
+pub(crate) async fn create(
     realm: Arc<Realm>,
     Json(wanted): Json<NewUserDocument>,
 ) -> Result<Created<Revised<UserDocument>>, Problem> {
@@ -220,7 +216,7 @@ async fn show(realm: Arc<Realm>, id: UserId) -> Result<Revised<UserDocument>, Pr
     shown(&realm, &id.0).await
 }
 
-async fn replace(
+pub(crate) async fn replace(
     realm: Arc<Realm>,
     ((id, Query(insists)), Revision(revision), Json(wanted)): (
         (UserId, Query<Insists>),
@@ -277,7 +273,7 @@ async fn replace(
 }
 
 /// Attributes that administrators may write, by the schema.
-async fn set_attributes(
+pub(crate) async fn set_attributes(
     realm: Arc<Realm>,
     (id, Json(wanted)): (UserId, Json<AttributesChange>),
 ) -> Result<Revised<UserDocument>, Problem> {
@@ -325,7 +321,7 @@ async fn set_attributes(
     shown(&realm, &id.0).await
 }
 
-async fn change_groups(
+pub(crate) async fn change_groups(
     realm: Arc<Realm>,
     (id, Json(by)): (UserId, Json<ListChange>),
 ) -> Result<Revised<UserDocument>, Problem> {
@@ -343,7 +339,7 @@ async fn change_groups(
     shown(&realm, &id.0).await
 }
 
-async fn change_roles(
+pub(crate) async fn change_roles(
     realm: Arc<Realm>,
     (id, Json(by)): (UserId, Json<ListChange>),
 ) -> Result<Revised<UserDocument>, Problem> {
@@ -361,7 +357,7 @@ async fn change_roles(
     shown(&realm, &id.0).await
 }
 
-async fn remove_one(
+pub(crate) async fn remove_one(
     realm: Arc<Realm>,
     (id, Query(insists)): (UserId, Query<Insists>),
 ) -> Result<(), Problem> {
@@ -370,7 +366,7 @@ async fn remove_one(
 }
 
 /// Removes an account, and ends everything of it.
-pub(crate) async fn remove(realm: &Realm, id: &str) -> Result<(), Problem> {
+pub async fn remove(realm: &Realm, id: &str) -> Result<(), Problem> {
     Ok(realm.remove_user(id).await?)
 }
 
@@ -400,7 +396,7 @@ async fn end_with(realm: &Realm, id: &str, change: impl Fn(&mut UserDraft)) -> R
     changed.await?.map(drop).ok_or_else(Problem::changed)
 }
 
-async fn set_email(
+pub(crate) async fn set_email(
     realm: Arc<Realm>,
     (id, Json(wanted)): (UserId, Json<EmailChange>),
 ) -> Result<Revised<UserDocument>, Problem> {

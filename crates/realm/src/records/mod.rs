@@ -5,6 +5,8 @@ pub mod groups;
 pub mod issuer;
 pub mod providers;
 pub mod realms;
+pub mod together;
 pub mod write;
 
+pub use together::Together;
 pub use write::RecordError;

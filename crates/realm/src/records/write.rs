@@ -12,7 +12,7 @@
 //! after the other, and the second is refused.
 use crate::state::{Realm, TOLD_WITHIN};
 use signet_oauth::people::Fault;
-use signet_registry::census::{Census, census_key};
+use signet_registry::census::{Census, census_key, mark};
 use signet_registry::change_writer::Noted;
 use signet_registry::delta::Delta;
 use signet_registry::kinds::{RecordKind, Stored};
@@ -192,9 +192,11 @@ impl Realm {
         let _one_after_another = self.registry_writes.lock().await;
         let done = self.commit_record(name, before, next).await?;
         let record = done.record.clone();
-        self.tell(done.noted, done.begun, || match record {
-            Some(record) => Delta::record(record),
-            None => Delta::gone(T::ROW.kind, name),
+        self.tell(done.noted, done.begun, || {
+            [match record {
+                Some(record) => Delta::record(record),
+                None => Delta::gone(T::ROW.kind, name),
+            }]
         })
         .await;
         Ok(done.record)
@@ -261,6 +263,7 @@ impl Realm {
             let change = change(kind, name, row.as_ref(), value, guard);
             let Change { first, mut then } = change;
             then.extend(self.change_writer.rows(&noted, begun));
+            then.push(mark());
             let outcome = self.store.commit(Change { first, then }, begun).await?;
             let Outcome::Refused(found) = outcome else {
                 let record = record.map(Arc::new);
@@ -283,13 +286,19 @@ impl Realm {
     }
 
     /// What is durable is put in effect here, and told.
-    pub(crate) async fn tell(&self, noted: Noted, begun: u64, alone: impl FnOnce() -> Delta) {
+    /// `alone`: what it means on a node that is the only one.
+    pub(crate) async fn tell<D: IntoIterator<Item = Delta>>(
+        &self,
+        noted: Noted,
+        begun: u64,
+        alone: impl FnOnce() -> D,
+    ) {
         if !self.is_shared() {
-            return self.show([alone()]);
+            return self.show(alone());
         }
         self.show(noted.deltas());
         let now = self.now();
-        if let Some(line) = self.change_writer.again(&noted, begun, now) {
+        for line in self.change_writer.again(&noted, begun, now) {
             // Nodes that read the log have been there already.
             if let Err(error) = self.store.commit(Change::new(line), now).await {
                 tracing::warn!(%error, "failed to announce a change at once; other nodes learn of it later");

@@ -10,6 +10,7 @@ use crate::user_services::{UserServiceOptions, UserServices};
 use arc_swap::{ArcSwap, Guard};
 use signet_audit::Audit;
 use signet_crypto::seal::{Keyring, SealingKey};
+use signet_merge::tell::Alone;
 use signet_oauth::registry::RealmEntries;
 use signet_registry::delta::{Configuration, Delta};
 use signet_registry::keys::{self, KeysError, SealingFile, ShareSealingKeys, SigningKeys};
@@ -69,7 +70,7 @@ pub struct Realm {
     /// Told when something was put into the outbox that is due at once.
     pub(crate) outgoing: tokio::sync::Notify,
     /// What concerns persons: users, mail, limits of guessing.
-    pub people: UserServices,
+    pub people: Arc<UserServices>,
     /// What unauthenticated callers may cause.
     pub budgets: Budgets,
     /// What is revoked.
@@ -115,7 +116,11 @@ impl Realm {
             signing_keys: Arc::new(parts.signing_keys),
             audit: parts.audit,
             sealing_file: parts.sealing_file.map(|file| Arc::new(Mutex::new(file))),
-            people: UserServices::new(Arc::clone(&store), passwords, parts.people),
+            people: Arc::new(UserServices::new(
+                Arc::clone(&store),
+                passwords,
+                parts.people,
+            )),
             store,
             outgoing: tokio::sync::Notify::new(),
             revocations: parts.revocations,
@@ -142,6 +147,36 @@ impl Realm {
     /// Whether its registry has these realms, and has had no other ones since.
     pub(crate) fn has_realms(&self, entries: &Arc<RealmEntries>) -> bool {
         self.replica.has_realms(entries)
+    }
+
+    /// The realm as it is, over another store: what is written through it is neither in effect here
+    /// nor told. Accounts are those of this realm, and are not changed through it.
+    pub(crate) fn over(self: &Arc<Self>, store: Arc<dyn Store>) -> Arc<Realm> {
+        let clock = Arc::clone(&self.host.clock);
+        let tell = Arc::new(Alone::new(self.change_writer.node(), clock));
+        Arc::new(Realm {
+            id: self.id.clone(),
+            host: Arc::clone(&self.host),
+            replica: self.replica.fork(),
+            keyring: ArcSwap::new(self.keyring.load_full()),
+            registry_writes: tokio::sync::Mutex::new(()),
+            change_writer: ChangeWriter::new(self.id.clone(), tell),
+            nodes: Nodes::default(),
+            other_nodes: OnceLock::new(),
+            signing_keys: Arc::clone(&self.signing_keys),
+            audit: self.audit.clone(),
+            sealing_file: self.sealing_file.clone(),
+            people: Arc::clone(&self.people),
+            revocations: RevocationIndex::unread(Arc::clone(&store)),
+            store,
+            outgoing: tokio::sync::Notify::new(),
+            budgets: Budgets::default(),
+            revocation_streams: Streams::default(),
+            client_keys: Arc::clone(&self.client_keys),
+            logos: Logos::default(),
+            upstream: crate::known_providers::Known::default(),
+            holder: OnceLock::new(),
+        })
     }
 
     /// How long ago the change log was read, milliseconds.

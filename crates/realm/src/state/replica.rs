@@ -80,6 +80,21 @@ impl Replica {
         self.known().configuration.clone()
     }
 
+    /// A replica of its own that knows the same, for changes that are tried before they are made.
+    /// It merges nothing: what is tried is not told.
+    pub(super) fn fork(&self) -> Replica {
+        let known = self.known();
+        Replica {
+            snapshot: ArcSwap::new(self.snapshot.load_full()),
+            known: Mutex::new(Known {
+                configuration: known.configuration.clone(),
+                stored: known.stored.clone(),
+                keys: known.keys.clone(),
+                merged: None,
+            }),
+        }
+    }
+
     /// From now on several nodes write the store: what they tell is merged with what is known. What
     /// is known has to be read again after this.
     pub fn begin_merging(&self) {

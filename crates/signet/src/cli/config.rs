@@ -15,7 +15,7 @@ pub enum ConfigCommand {
     /// that a start makes, sockets and store aside.
     #[command(after_help = "Example:\n  signet config check --json /etc/signet/signet.toml")]
     Check {
-        /// The TOML file.
+        /// The TOML file, or a directory of declarations.
         #[arg(required_unless_present = "config")]
         file: Option<PathBuf>,
         /// The same, as `signet serve` takes it.
@@ -28,14 +28,19 @@ pub enum ConfigCommand {
     },
     /// Print the JSON Schema of the configuration file.
     #[command(after_help = "Example:\n  signet config schema > signet.schema.json")]
-    Schema,
+    Schema {
+        /// Of a file of a directory of declarations.
+        #[arg(long)]
+        declarations: bool,
+    },
 }
 
 /// Does the command. `check` answers no (exit 1) if there is a problem; a file that cannot be read
 /// is exit 2.
 pub fn run(command: ConfigCommand, output: &Output) -> Result<(), Failure> {
     match command {
-        ConfigCommand::Schema => {
+        ConfigCommand::Schema { declarations: true } => signet_declaration::schema(output),
+        ConfigCommand::Schema { .. } => {
             let schema = read::schema();
             output.print(&schema, || pretty(&schema))
         }
@@ -46,6 +51,9 @@ pub fn run(command: ConfigCommand, output: &Output) -> Result<(), Failure> {
         } => {
             // The command line's rules: exactly one of the two is there.
             let file = file.or(config).unwrap_or_default();
+            if file.is_dir() {
+                return signet_declaration::check_directory(&file, output);
+            }
             if let Err(e) = std::fs::File::open(&file) {
                 return Err(Failure::unusable(format!(
                     "cannot read {}: {e}",

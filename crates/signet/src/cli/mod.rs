@@ -178,7 +178,22 @@ pub enum Command {
         after_help = "A server whose rows are in PostgreSQL is copied with the database's own tools.\n\nExample:\n  signet backup --config /etc/signet/signet.toml --out /backup/2026-11-26"
     )]
     Backup(backup::Backup),
-    /// Check the configuration file, or print its schema.
+    /// Show what a directory of declarations would change. Exit 0: nothing; 1: changes are pending;
+    /// 2: the directory is wrong.
+    #[command(after_help = "Example:\n  signet plan declarations/ --data-dir .signet")]
+    Plan(signet_declaration::Plan),
+    /// Make a server as a directory declares it: all of the plan, or nothing.
+    #[command(after_help = "Example:\n  signet apply declarations/ --yes --prune")]
+    Apply(signet_declaration::Apply),
+    /// Write what a server has into a directory of declarations, without secrets.
+    #[command(after_help = "Example:\n  signet export declarations/ --data-dir .signet")]
+    Export(signet_declaration::Export),
+    /// Compare what two servers have. Exit 0: the same; 1: what differs.
+    #[command(
+        after_help = "Example:\n  signet diff --server https://id.example --server https://staging.id.example"
+    )]
+    Diff(signet_declaration::Diff),
+    /// Check the configuration file or a directory of declarations, or print their schemas.
     #[command(
         subcommand,
         after_help = "Example:\n  signet config check /etc/signet/signet.toml"
@@ -243,6 +258,10 @@ pub fn run() -> ExitCode {
         Command::Mcp(command) => mcp::run(command, &output),
         Command::Store(command) => store::run(command, &output),
         Command::Backup(arguments) => backup::run(&arguments, &output),
+        Command::Plan(arguments) => arguments.run(&output),
+        Command::Apply(arguments) => arguments.run(&output),
+        Command::Export(arguments) => arguments.run(&output),
+        Command::Diff(arguments) => arguments.run(&output),
         Command::Config(command) => config::run(command, &output),
         Command::Explain(arguments) => explain::run(&arguments, &output),
         Command::Status(command) => status::run(&command, &output),

@@ -3,6 +3,8 @@
 //! Every call needs an access token with the scope `signet:scim`, whose client may still have it.
 //! What is written goes the way of the admin API, and is recorded like it. `signet-scim` reads
 //! filters, paths and patches; here is what they mean for an account and a group.
+#![forbid(unsafe_code)]
+
 mod answer;
 mod bulk;
 mod caller;

@@ -4,8 +4,7 @@ use super::{
     answer::{Answer, Refusal},
     query::Filling,
 };
-use crate::operations::last_administrator::{Insists, keeping_one};
-use crate::operations::users as accounts;
+use signet_admin::provisioned::{self as accounts, Insists, keeping_one};
 use signet_realm::state::Realm;
 use signet_request::security_mail::{self, SecurityEvent};
 

@@ -1,7 +1,7 @@
 //! Answers and refusals (RFC 7644 section 3.12).
-use crate::engine::problem::Problem;
 use http::{HeaderValue, StatusCode, header};
 use serde_json::{Map, Value, json};
+use signet_admin::provisioned::Problem;
 use signet_directory::UserError;
 use signet_realm::records::RecordError;
 use signet_request::http::{Response, response};

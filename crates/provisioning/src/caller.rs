@@ -1,6 +1,6 @@
 //! Who calls, and whether they may.
 use super::answer::Refusal;
-use crate::engine::caller::{person, token_of};
+use signet_admin::provisioned::{person, token_of};
 use signet_oauth::scope::{ADMIN, SCIM, ScopeSet};
 use signet_request::access::{Entrance, KeptOut};
 use signet_request::http::Context;

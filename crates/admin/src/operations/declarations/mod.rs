@@ -1,0 +1,215 @@
+//! Records that a directory declares: what would change, and changing it, all or nothing.
+mod kinds;
+mod model;
+mod owners;
+mod people;
+mod person;
+mod plan;
+
+pub use kinds::{DECLARED, Declared};
+pub use model::MAX_DECLARED;
+
+use crate::engine::adapter::Row;
+use crate::engine::caller::Acting;
+use crate::engine::facts::Method;
+use crate::engine::operation::{Operation, run};
+use crate::engine::output::Json;
+use crate::engine::problem::Problem;
+use crate::engine::right::Right::{Read, Write};
+use model::{Export, Exported, PlanDocument, Sent};
+use signet_audit::{Action, Event};
+use signet_oauth::registry::Registry;
+use signet_realm::state::Realm;
+use std::sync::Arc;
+
+const ALL: &str = "/admin/v1/declarations";
+const PLAN: &str = "/admin/v1/declarations/plan";
+const APPLY: &str = "/admin/v1/declarations/apply";
+
+#[rustfmt::skip]
+pub(crate) const OPERATIONS: &[&dyn Row] = &[
+    &Operation::new("exportDeclarations", Read, Method::Get, ALL, "Every record as a directory declares it, and who owns it", run!(export)),
+    &Operation::new("planDeclarations", Read, Method::Post, PLAN, "Say what would change if these declarations were applied", |acting, sent| Box::pin(only_plan(Asking::of(acting), sent))),
+    &Operation::new("applyDeclarations", Write, Method::Post, APPLY, "Apply declarations: all of them, or none", |acting, sent| Box::pin(apply(Asking::of(acting), sent))),
+];
+
+/// Who asks.
+struct Asking {
+    realm: Arc<Realm>,
+    who: String,
+    request_id: String,
+    peer: std::net::IpAddr,
+    now_ms: u64,
+    may_write: bool,
+}
+
+impl Asking {
+    fn of(acting: &Acting) -> Asking {
+        Asking {
+            realm: Arc::clone(&acting.realm),
+            who: acting.admin.who.clone(),
+            request_id: acting.request_id.as_str().to_owned(),
+            peer: acting.peer,
+            now_ms: acting.now_ms,
+            may_write: acting.admin.role.may(Write),
+        }
+    }
+}
+
+async fn export(realm: Arc<Realm>, (): ()) -> Result<Json<Export>, Problem> {
+    let owners = owners::Owners::read(&realm).await?;
+    let snapshot = realm.snapshot();
+    let mut objects = Vec::new();
+    for kind in kinds::KINDS {
+        for name in kind.names(&snapshot) {
+            let Some(document) = kind.document(&snapshot, &name) else {
+                continue;
+            };
+            let owner = owners.of(&realm, kind, &name).await?;
+            let mut members = document.members;
+            if owner == owners::Owner::Registration {
+                // There may be very many, and none of them can be declared.
+                members.clear();
+            }
+            people::names_for_ids(&realm, kind.record, &mut members).await?;
+            objects.push(Exported {
+                kind: kind.declared.kind(),
+                name,
+                owner: owner.to_string(),
+                members,
+                has_secret: document.has_secret,
+            });
+        }
+    }
+    for (name, members, directory) in people::all(&realm).await? {
+        let owner = match directory {
+            Some(outside) => format!("directory service {outside}"),
+            None => owners.of_user(&name).to_string(),
+        };
+        objects.push(Exported {
+            kind: person::USER,
+            name,
+            owner,
+            members,
+            has_secret: false,
+        });
+    }
+    Ok(Json(Export { objects }))
+}
+
+async fn only_plan(asking: Asking, Sent(wanted): Sent) -> Result<Json<PlanDocument>, Problem> {
+    let together = asking.realm.together(false).await?;
+    let planned = plan::plan(&asking.realm, &together, &wanted, asking.may_write).await?;
+    Ok(Json(planned.document))
+}
+
+async fn apply(asking: Asking, Sent(wanted): Sent) -> Result<Json<PlanDocument>, Problem> {
+    let realm = &asking.realm;
+    let together = realm.together(true).await?;
+    let planned = plan::plan(realm, &together, &wanted, true).await?;
+    let seen = wanted.plan.as_ref();
+    if seen.is_some_and(|plan| *plan != planned.document.plan) {
+        return Err(Problem::changed());
+    }
+    if let Some(mistake) = planned.document.mistakes.first() {
+        let (kind, name, why) = (&mistake.kind, &mistake.name, &mistake.detail);
+        return Err(Problem::invalid(format!("{kind} {name}: {why}")));
+    }
+    let before = realm.snapshot();
+    // Asked while the records count: their tokens may live longer than everybody else's.
+    let longest = realm.longest_refresh_token();
+    owners::write(&together, &wanted.directory, &planned.owned).await?;
+    together.commit().await?;
+    record(&asking, &planned.document);
+    let ended = end(realm, &planned, &before.registry, longest).await;
+    for step in planned.people {
+        step.apply(realm).await?;
+    }
+    ended?;
+    Ok(Json(planned.document))
+}
+
+/// The operations without HTTP, for a caller that has the realm and is its operator.
+pub mod direct {
+    use super::model::{Declarations, Sent};
+    use super::{Asking, Realm};
+    use serde_json::Value;
+    use std::net::{IpAddr, Ipv4Addr};
+    use std::sync::Arc;
+
+    fn asking(realm: &Arc<Realm>) -> Asking {
+        Asking {
+            realm: Arc::clone(realm),
+            who: "operator".to_owned(),
+            request_id: String::new(),
+            peer: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            now_ms: realm.now_ms(),
+            may_write: true,
+        }
+    }
+
+    fn sent(declarations: Value) -> Result<Sent, String> {
+        let read: Result<Declarations, _> = serde_json::from_value(declarations);
+        read.map(Sent).map_err(|error| error.to_string())
+    }
+
+    /// What the admin API answers to an export.
+    ///
+    /// # Errors
+    /// The refusal in words.
+    pub async fn export(realm: &Arc<Realm>) -> Result<Value, String> {
+        let answer = super::export(Arc::clone(realm), ()).await;
+        let answer = answer.map_err(|problem| problem.detail().to_owned())?;
+        serde_json::to_value(answer.0).map_err(|error| error.to_string())
+    }
+
+    /// The plan of declarations.
+    ///
+    /// # Errors
+    /// The refusal in words.
+    pub async fn plan(realm: &Arc<Realm>, declarations: Value) -> Result<Value, String> {
+        let answer = super::only_plan(asking(realm), sent(declarations)?).await;
+        let answer = answer.map_err(|problem| problem.detail().to_owned())?;
+        serde_json::to_value(answer.0).map_err(|error| error.to_string())
+    }
+
+    /// Applies declarations.
+    ///
+    /// # Errors
+    /// The refusal in words; then nothing is done.
+    pub async fn apply(realm: &Arc<Realm>, declarations: Value) -> Result<Value, String> {
+        let answer = super::apply(asking(realm), sent(declarations)?).await;
+        let answer = answer.map_err(|problem| problem.detail().to_owned())?;
+        serde_json::to_value(answer.0).map_err(|error| error.to_string())
+    }
+}
+
+/// Ends what may not live on without the records that are gone.
+async fn end(
+    realm: &Realm,
+    planned: &plan::Planned,
+    before: &Registry,
+    longest: u64,
+) -> Result<(), Problem> {
+    for client in &planned.document.ends.clients {
+        realm.revoke_client_for(client, longest).await?;
+    }
+    if planned.concerns_everybody {
+        realm.end_what_all_lost(before).await?;
+    }
+    Ok(())
+}
+
+/// A record of the audit trail for each change.
+fn record(asking: &Asking, plan: &PlanDocument) {
+    for change in &plan.changes {
+        let target = format!("{}/{}", change.kind, change.name);
+        let event = Event::new(Action::ADMIN, asking.now_ms)
+            .request(&asking.request_id)
+            .address(asking.peer)
+            .subject(&asking.who)
+            .operation(change.act.operation())
+            .target(&target);
+        asking.realm.audit().record(event);
+    }
+}

@@ -1,0 +1,275 @@
+//! Reading a directory whole, and every mistake that can be seen without a server.
+use crate::directory::{Directory, NAMING, Object, base_name, kind_of};
+use crate::mistake::Mistake;
+use crate::node::{Data, Member, Node, member};
+use crate::secrets::SecretPlace;
+use crate::{read, schema};
+use signet_admin::{DECLARED, Declared, MAX_DECLARED};
+use signet_config::fault::nearest;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+/// Most files of a directory
+pub const MAX_FILES: usize = 1000;
+/// Deepest folder of a directory
+const MAX_DEPTH: usize = 16;
+/// Largest file of a directory, in bytes
+const MAX_FILE_BYTES: u64 = 4 << 20;
+
+/// Reads a directory, or one file.
+pub(crate) fn directory(path: &Path) -> Directory {
+    let mut directory = Directory {
+        name: base_name(path),
+        objects: Vec::new(),
+        mistakes: Vec::new(),
+    };
+    let mut files = Vec::new();
+    if path.is_dir() {
+        find(path, 0, &mut files, &mut directory.mistakes);
+        // One order, whatever the file system's is.
+        files.sort();
+    } else {
+        files.push(path.to_owned());
+    }
+    let shown = path.display().to_string();
+    match files.len() {
+        0 => directory.mistakes.push(
+            Mistake::new(&shown, 0, "there is no *.toml in this directory")
+                .suggest("signet export writes one"),
+        ),
+        1..=MAX_FILES => {}
+        _ => directory.mistakes.push(Mistake::new(
+            &shown,
+            0,
+            "a directory has at most 1000 files",
+        )),
+    }
+    for file in files.iter().take(MAX_FILES) {
+        take(file, &mut directory);
+    }
+    if directory.objects.len() > MAX_DECLARED {
+        let what = format!("a directory declares at most {MAX_DECLARED} objects");
+        directory.mistakes.push(Mistake::new(&shown, 0, what));
+    }
+    twice(&mut directory);
+    circles(&mut directory);
+    directory
+}
+
+/// Another number where the files of a directory are others, or were written again.
+pub(crate) fn fingerprint(path: &Path) -> u64 {
+    let mut files = vec![path.to_owned()];
+    if path.is_dir() {
+        files.clear();
+        find(path, 0, &mut files, &mut Vec::new());
+        files.sort();
+    }
+    let mut hasher = DefaultHasher::new();
+    for file in files {
+        let metadata = std::fs::metadata(&file).ok();
+        let modified = metadata.as_ref().and_then(|m| m.modified().ok());
+        (file, modified, metadata.map(|m| m.len())).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+fn find(folder: &Path, depth: usize, files: &mut Vec<PathBuf>, mistakes: &mut Vec<Mistake>) {
+    let shown = folder.display().to_string();
+    if depth > MAX_DEPTH {
+        return mistakes.push(Mistake::new(&shown, 0, "folders are at most 16 deep"));
+    }
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => {
+            return mistakes.push(Mistake::new(&shown, 0, format!("cannot be read: {error}")));
+        }
+    };
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        // Editors and mounted secrets keep theirs there.
+        if name.starts_with('.') {
+            continue;
+        }
+        if path.is_dir() {
+            find(&path, depth + 1, files, mistakes);
+        } else if name.ends_with(".toml") || name.ends_with(".json") {
+            files.push(path);
+        }
+    }
+}
+
+fn take(file: &Path, directory: &mut Directory) {
+    let shown = file.display().to_string();
+    let size = std::fs::metadata(file).map(|metadata| metadata.len());
+    let text = match size {
+        Ok(size) if size > MAX_FILE_BYTES => Err("is larger than 4 MiB".to_owned()),
+        _ => std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}")),
+    };
+    let text = match text {
+        Ok(text) => text,
+        Err(why) => return directory.mistakes.push(Mistake::new(&shown, 0, why)),
+    };
+    let members = match read::parse(&shown, &text) {
+        Ok(members) => members,
+        Err((line, what)) => {
+            return directory.mistakes.push(Mistake::new(&shown, line, what));
+        }
+    };
+    let is_naming = file.file_name().is_some_and(|name| name == NAMING);
+    let base = file.parent().unwrap_or(Path::new("."));
+    for one in members {
+        if is_naming && one.name == "directory" {
+            match one.value.text().filter(|name| is_name(name)) {
+                Some(name) => name.clone_into(&mut directory.name),
+                None => directory.mistakes.push(Mistake::new(
+                    &shown,
+                    one.line,
+                    "directory must be 1 to 64 letters, digits and any of -._",
+                )),
+            }
+            continue;
+        }
+        let Some(declared) = kind_of(&one.name) else {
+            let tables = DECLARED.iter().map(|declared| declared.table);
+            let what = format!("unknown kind of object \"{}\"", one.name);
+            let mistake = Mistake::new(&shown, one.line, what);
+            directory
+                .mistakes
+                .push(mistake.meant(nearest(&one.name, tables)));
+            continue;
+        };
+        let Data::List(items) = one.value.data else {
+            let what = format!("{} is a list of tables", one.name);
+            let mistake = Mistake::new(&shown, one.line, what);
+            directory
+                .mistakes
+                .push(mistake.suggest(format!("write [[{}]]", one.name)));
+            continue;
+        };
+        for item in items {
+            let (object, mistakes) = object(declared, &shown, base, item);
+            directory.mistakes.extend(mistakes);
+            directory.objects.extend(object);
+        }
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    let fits = |b: u8| b.is_ascii_alphanumeric() || b"-._".contains(&b);
+    (1..=64).contains(&name.len()) && name.bytes().all(fits)
+}
+
+/// An object, as far as it has a name, and what is wrong with it.
+fn object(
+    declared: &'static Declared,
+    file: &str,
+    base: &Path,
+    node: Node,
+) -> (Option<Object>, Vec<Mistake>) {
+    let Data::Table(mut members) = node.data else {
+        let what = format!("{} is a list of tables", declared.table);
+        return (None, vec![Mistake::new(file, node.line, what)]);
+    };
+    let line = node.line;
+    let mut mistakes = Vec::new();
+    let secret = declared.secret.and_then(|name| {
+        let at = members.iter().position(|member| member.name == name)?;
+        Some(members.remove(at))
+    });
+    let name = member(&members, declared.id).and_then(|name| name.value.text());
+    let mut object = Object {
+        declared,
+        name: name.unwrap_or_default().to_owned(),
+        file: file.to_owned(),
+        line,
+        members: Vec::new(),
+        secret: None,
+        broken: false,
+    };
+    if let Some(Member { name, line, value }) = secret {
+        match SecretPlace::read(&value, base) {
+            Ok(place) => {
+                if let Err(why) = place.look() {
+                    mistakes.push(object.mistake(line, format!("{name}: {why}")));
+                }
+                object.secret = Some((place, line));
+            }
+            Err((what, instead)) => {
+                let mistake = object.mistake(line, format!("{name}: {what}"));
+                mistakes.push(mistake.suggest(instead));
+            }
+        }
+    }
+    for needed in std::iter::once(&declared.id).chain(declared.needs) {
+        if member(&members, needed).is_none() {
+            let what = format!("a {} without {needed}", declared.kind());
+            let mistake = object.mistake(line, what);
+            mistakes.push(mistake.suggest(format!("add {needed} = \"...\"")));
+        }
+    }
+    let schema = declared.schema();
+    schema::members(&object, &members, &schema, &schema, &mut mistakes);
+    object.members = members;
+    object.broken = !mistakes.is_empty();
+    let object = (!object.name.is_empty()).then_some(object);
+    (object, mistakes)
+}
+
+/// Two objects of one kind and name.
+fn twice(directory: &mut Directory) {
+    let mut first: BTreeMap<(&'static str, String), String> = BTreeMap::new();
+    for object in &mut directory.objects {
+        let key = (object.declared.kind(), object.name.clone());
+        let here = format!("{}:{}", object.file, object.line);
+        match first.get(&key) {
+            None => drop(first.insert(key, here)),
+            Some(there) => {
+                let what = format!("a second {} \"{}\"", key.0, key.1);
+                let mistake = object.mistake(object.line, what);
+                let mistake = mistake.suggest(format!("the first is at {there}"));
+                object.broken = true;
+                directory.mistakes.push(mistake);
+            }
+        }
+    }
+}
+
+/// Groups that are inside themselves: one mistake for each circle.
+fn circles(directory: &mut Directory) {
+    let parent = |object: &Object| {
+        let parent = member(&object.members, "parent")?.value.text()?;
+        Some(parent.to_owned())
+    };
+    let groups = directory.objects.iter();
+    let groups = groups.filter(|object| object.declared.table == "groups");
+    let parents: HashMap<String, String> = groups
+        .filter_map(|object| Some((object.name.clone(), parent(object)?)))
+        .collect();
+    let mut seen: Vec<String> = Vec::new();
+    for object in &mut directory.objects {
+        if object.declared.table != "groups" {
+            continue;
+        }
+        let mut way = vec![object.name.clone()];
+        while let Some(next) = way.last().and_then(|last| parents.get(last)) {
+            if *next == object.name || way.len() > parents.len() {
+                break;
+            }
+            way.push(next.clone());
+        }
+        let closes = way.last().and_then(|last| parents.get(last));
+        if closes != Some(&object.name) {
+            continue;
+        }
+        object.broken = true;
+        if !seen.contains(&object.name) {
+            seen.extend(way.iter().cloned());
+            way.push(object.name.clone());
+            let what = format!("parent: a circle of groups: {}", way.join(", "));
+            let mistake = object.mistake(object.line_of("parent"), what);
+            let mistake = mistake.suggest("take one of them out of the other");
+            directory.mistakes.push(mistake);
+        }
+    }
+}

@@ -1,0 +1,457 @@
+//! A directory that declares what a server has, by the commands.
+
+use crate::support::{Dev, Server, basic, json, signet, text};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+fn run(dev: &Dev, arguments: &[&str]) -> Output {
+    let mut all = arguments.to_vec();
+    all.extend(["--data-dir", dev.dir()]);
+    signet(&all)
+}
+
+#[track_caller]
+fn exits(output: &Output, code: i32) {
+    let said = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(code), "{said:?}");
+}
+
+/// Acts and names of a plan.
+#[track_caller]
+fn plan(dev: &Dev, directory: &str, more: &[&str], code: i32) -> Vec<String> {
+    let mut all = vec!["plan", directory, "--json"];
+    all.extend(more);
+    let output = run(dev, &all);
+    exits(&output, code);
+    let plan = json(&output);
+    let members: Vec<&String> = plan.as_object().unwrap().keys().collect();
+    assert_eq!(members, ["changes", "ends"]);
+    let changes = plan["changes"].as_array().unwrap();
+    let text = |change: &Value, member: &str| change[member].as_str().unwrap().to_owned();
+    let named = |change: &Value| {
+        let (act, kind, name) = (
+            text(change, "act"),
+            text(change, "kind"),
+            text(change, "name"),
+        );
+        format!("{act} {kind} {name}")
+    };
+    changes.iter().map(named).collect()
+}
+
+#[track_caller]
+fn apply(dev: &Dev, directory: &str, more: &[&str]) -> Value {
+    let mut all = vec!["apply", directory, "--yes", "--json"];
+    all.extend(more);
+    let output = run(dev, &all);
+    exits(&output, 0);
+    json(&output)
+}
+
+/// What the admin API answers to a token.
+fn status(dev: &Dev, bearer: &str) -> u16 {
+    let authorization = format!("Bearer {bearer}");
+    let headers = [("authorization", authorization.as_str())];
+    let url = format!("{}/admin/v1/keys", dev.url);
+    let client = dev.client();
+    let answer = client.send(http::Method::GET, &url, &headers, bytes::Bytes::new());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(answer).unwrap().status.as_u16()
+}
+
+/// What the token endpoint says to a client.
+fn token(dev: &Dev, id: &str, secret: &str, form: &'static str) -> Vec<u8> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let authorization = basic(id, secret);
+    let headers = [
+        ("content-type", "application/x-www-form-urlencoded"),
+        ("authorization", authorization.as_str()),
+    ];
+    let url = format!("{}/token", dev.url);
+    let client = dev.client();
+    let answer = client.send(http::Method::POST, &url, &headers, form.into());
+    runtime.block_on(answer).unwrap().body.to_vec()
+}
+
+fn write(folder: &Path, files: &[(&str, &str)]) -> String {
+    for (name, text) in files {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    folder.to_str().unwrap().to_owned()
+}
+
+const SHOP: &str = r#"
+[[clients]]
+client_id = "shop"
+client_name = "Shop"
+redirect_uris = ["https://shop.example/cb"]
+scope = "openid orders"
+client_secret = { generate = "secrets/shop" }
+
+[[scopes]]
+name = "orders"
+description = "Your orders"
+"#;
+
+const PEOPLE: &str = r#"
+[[groups]]
+name = "staff"
+parent = "all"
+roles = ["editor", "shop/manager"]
+
+[[groups]]
+name = "all"
+
+[[roles]]
+name = "shop/manager"
+
+[[roles]]
+name = "editor"
+
+[[attributes]]
+name = "level"
+
+[[users]]
+username = "bob"
+email = "bob@shop.example"
+groups = ["staff"]
+attributes = { level = "high" }
+
+[[rules]]
+name = "closed"
+effect = "deny"
+groups = ["staff"]
+clients = ["shop"]
+users = ["alice"]
+"#;
+
+#[test]
+fn every_mistake_of_a_directory_is_named_in_one_run_with_its_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_server, dev) = Server::dev(dir.path());
+    let folder = dir.path().join("wrong");
+    let directory = write(
+        &folder,
+        &[
+            (
+                "a.toml",
+                "[[clients]]\nclient_id = \"shop\"\nredirect_uri = [\"https://a.example/\"]\n\
+                 client_secret = \"hunter2-hunter2-hunter2-hunter2-\"\n\
+                 [[clients]]\nclient_id = \"shop\"\ngrant_types = [\"client_credentials\"]\n\
+                 [[clients]]\nclient_name = \"Nameless\"\n\
+                 [[clients]]\nclient_id = \"till\"\nrequire_pkce = \"yes\"\n\
+                 client_secret = { file = \"missing\" }\n",
+            ),
+            (
+                "deep/b.toml",
+                "[[groups]]\nname = \"x\"\nparent = \"y\"\n[[groups]]\nname = \"y\"\nparent = \"x\"\n\
+                 [[groups]]\nname = \"z\"\nparent = \"nowhere\"\nroles = [\"nobody\"]\n\
+                 [[grups]]\nname = \"w\"\n\
+                 [[rules]]\nname = \"r\"\neffect = \"allow\"\nnetworks = [\"nonsense\"]\n",
+            ),
+            ("c.toml", "[[clients]\n"),
+        ],
+    );
+    let output = run(&dev, &["plan", &directory]);
+    exits(&output, 2);
+    let said = text(&output.stderr);
+    assert!(!said.contains("hunter2"), "{said}");
+    let expected = [
+        (
+            "a.toml:3",
+            "unknown member \"redirect_uri\"; did you mean \"redirect_uris\"?",
+        ),
+        (
+            "a.toml:4",
+            "client_secret: a secret stands here in plain text; write where it is",
+        ),
+        ("a.toml:5", "a second client \"shop\"; the first is at "),
+        ("a.toml:8", "a client without client_id"),
+        (
+            "a.toml:12",
+            "require_pkce is a text; true or false is expected",
+        ),
+        ("a.toml:13", "client_secret: there is no secret file "),
+        ("b.toml:3", "a circle of groups: x, y, x"),
+        ("b.toml:9", "parent: there is no group \"nowhere\""),
+        ("b.toml:10", "roles: there is no role \"nobody\""),
+        (
+            "b.toml:11",
+            "unknown kind of object \"grups\"; did you mean \"groups\"?",
+        ),
+        ("b.toml:16", "a network is an address"),
+        ("c.toml:1", "not TOML"),
+    ];
+    for (place, what) in expected {
+        let found = said
+            .lines()
+            .any(|line| line.contains(&format!("{place}: ")) && line.contains(what));
+        assert!(found, "{place}: {what}: {said}");
+    }
+    let lines = said.lines().filter(|line| line.contains(".toml:")).count();
+    assert_eq!(lines, expected.len(), "{said}");
+    // The same without a server, but for what only the server knows.
+    let checked = signet(&["config", "check", &directory]);
+    exits(&checked, 2);
+    let checked = text(&checked.stderr);
+    assert!(checked.contains("a circle of groups"), "{checked}");
+    assert!(!checked.contains("nowhere"), "{checked}");
+    exits(&run(&dev, &["apply", &directory, "--yes"]), 2);
+    exits(&run(&dev, &["group", "list"]), 0);
+    assert!(!text(&run(&dev, &["group", "list"]).stdout).contains('x'));
+}
+
+#[test]
+fn a_plan_is_empty_after_it_was_applied_and_drift_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_server, dev) = Server::dev(dir.path());
+    let folder = dir.path().join("shop");
+    let directory = write(&folder, &[("shop.toml", SHOP), ("a/people.toml", PEOPLE)]);
+    exits(&signet(&["config", "check", &directory]), 0);
+    assert_eq!(plan(&dev, &directory, &[], 1).len(), 9);
+    assert!(!folder.join("secrets").exists(), "a plan makes nothing");
+    // Nobody was asked, and nobody said yes.
+    let refused = run(&dev, &["apply", &directory]);
+    exits(&refused, 1);
+    assert_eq!(plan(&dev, &directory, &[], 1).len(), 9);
+
+    let done = apply(&dev, &directory, &[]);
+    assert_eq!(done["changes"].as_array().unwrap().len(), 9);
+    let secret = fs::read_to_string(folder.join("secrets/shop")).unwrap();
+    assert!(!done.to_string().contains(secret.trim()));
+    assert!(plan(&dev, &directory, &[], 0).is_empty());
+    // The secret is the client's, and it works.
+    let said = text(&token(
+        &dev,
+        "shop",
+        secret.trim(),
+        "grant_type=client_credentials",
+    ));
+    assert!(said.contains("unauthorized_client"), "{said}");
+
+    // It is named nowhere, and every change is recorded.
+    let log = fs::read_to_string(dir.path().join("log")).unwrap();
+    let audit = text(&run(&dev, &["audit", "tail", "--since", "10m", "--json"]).stdout);
+    for text in [&log, &audit] {
+        assert!(!text.contains(secret.trim()));
+    }
+    let is_recorded = audit.contains("addDeclared") && audit.contains("client/shop");
+    assert!(is_recorded, "{audit}");
+
+    exits(
+        &run(&dev, &["group", "set", "staff", "description=changed"]),
+        0,
+    );
+    exits(
+        &run(&dev, &["client", "set", "shop", "client_name=Other"]),
+        0,
+    );
+    assert_eq!(
+        plan(&dev, &directory, &[], 1),
+        ["change client shop", "change group staff"]
+    );
+    apply(&dev, &directory, &[]);
+    assert!(plan(&dev, &directory, &[], 0).is_empty());
+
+    // Another secret is a change, which does not show it.
+    let other = "another-secret-of-at-least-thirty-two-bytes";
+    fs::write(folder.join("secrets/shop"), other).unwrap();
+    let output = run(&dev, &["plan", &directory]);
+    exits(&output, 1);
+    let said = text(&output.stdout);
+    assert!(
+        said.contains("client_secret: (a secret, not shown)"),
+        "{said}"
+    );
+    assert!(!said.contains(other), "{said}");
+    assert!(
+        !said.contains('\u{1b}'),
+        "colours are for terminals: {said}"
+    );
+}
+
+#[test]
+fn a_directory_touches_only_what_it_owns() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_server, dev) = Server::dev(dir.path());
+    let folder = dir.path().join("one");
+    exits(&run(&dev, &["group", "add", "staff"]), 0);
+    exits(&run(&dev, &["group", "add", "byhand"]), 0);
+    let two = "[[groups]]\nname = \"staff\"\n[[groups]]\nname = \"crew\"\n";
+    let directory = write(&folder, &[("g.toml", two)]);
+    let refused = run(&dev, &["plan", &directory]);
+    exits(&refused, 2);
+    let said = text(&refused.stderr);
+    assert!(
+        said.contains("g.toml:1: ") && said.contains("--adopt"),
+        "{said}"
+    );
+    exits(&run(&dev, &["apply", &directory, "--yes"]), 2);
+
+    let adopted = ["change group staff", "add group crew"];
+    let mut found = plan(&dev, &directory, &["--adopt"], 1);
+    found.sort_by(|a, b| b.cmp(a));
+    let mut adopted = adopted.to_vec();
+    adopted.sort_by(|a, b| b.cmp(a));
+    assert_eq!(found, adopted);
+    apply(&dev, &directory, &["--adopt"]);
+    assert!(plan(&dev, &directory, &[], 0).is_empty());
+
+    // Another directory does not get what this one owns.
+    let other = write(&dir.path().join("other"), &[("g.toml", two)]);
+    let refused = run(&dev, &["plan", &other, "--adopt"]);
+    exits(&refused, 2);
+    let said = text(&refused.stderr);
+    assert!(said.contains("the directory one owns it"), "{said}");
+
+    write(&folder, &[("g.toml", "[[groups]]\nname = \"staff\"\n")]);
+    assert!(plan(&dev, &directory, &[], 0).is_empty());
+    assert_eq!(
+        plan(&dev, &directory, &["--prune"], 1),
+        ["remove group crew"]
+    );
+    apply(&dev, &directory, &["--prune"]);
+    let listed = text(&run(&dev, &["group", "list"]).stdout);
+    assert!(
+        listed.contains("byhand") && listed.contains("staff"),
+        "{listed}"
+    );
+    assert!(!listed.contains("crew"), "{listed}");
+    assert!(plan(&dev, &directory, &["--prune"], 0).is_empty());
+}
+
+#[test]
+fn what_somebody_changed_since_the_plan_is_a_conflict_and_nothing_is_done() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_server, dev) = Server::dev(dir.path());
+    let folder = dir.path().join("shop");
+    let directory = write(&folder, &[("shop.toml", "")]);
+    // The secret's command runs once for the plan, and once more before the changes are sent.
+    let script = format!(
+        "if test -e {0}/ran; then {1} group add crew --data-dir {2} >/dev/null; fi; touch {0}/ran; \
+         echo a-secret-of-at-least-thirty-two-bytes",
+        dir.path().display(),
+        crate::support::SIGNET,
+        dev.dir(),
+    );
+    let declared = format!(
+        "[[clients]]\nclient_id = \"shop\"\ngrant_types = [\"client_credentials\"]\n\
+         client_secret = {{ command = [\"sh\", \"-c\", {}] }}\n[[groups]]\nname = \"crew\"\n",
+        json!(script)
+    );
+    write(&folder, &[("shop.toml", &declared)]);
+    let output = run(&dev, &["apply", &directory, "--yes", "--json"]);
+    exits(&output, 1);
+    assert_eq!(json(&output)["error"], "conflict");
+    let clients = text(&run(&dev, &["client", "list"]).stdout);
+    assert!(!clients.contains("shop"), "{clients}");
+}
+
+fn files(folder: &Path) -> BTreeMap<String, String> {
+    let entries = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let files = entries.filter(|path| path.is_file());
+    let named = files.map(|path| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        (name, fs::read_to_string(&path).unwrap())
+    });
+    named.collect()
+}
+
+#[test]
+fn what_is_exported_and_applied_elsewhere_is_exported_there_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let (first, second) = (dir.path().join("a"), dir.path().join("b"));
+    for folder in [&first, &second] {
+        fs::create_dir(folder).unwrap();
+    }
+    let (_one, here) = Server::dev(&first);
+    let (_other, there) = Server::dev(&second);
+    let folder = dir.path().join("shop");
+    let directory = write(&folder, &[("shop.toml", SHOP), ("people.toml", PEOPLE)]);
+    apply(&here, &directory, &[]);
+    exits(
+        &signet(&["diff", "--server", here.dir(), "--server", there.dir()]),
+        1,
+    );
+
+    let exported = dir.path().join("exported");
+    let exported_here = exported.to_str().unwrap();
+    let output = run(&here, &["export", exported_here, "--json"]);
+    exits(&output, 0);
+    exits(&run(&here, &["export", exported_here]), 2);
+    let before = files(&exported);
+    assert!(before.contains_key("clients.toml"), "{before:?}");
+    let answer = json(&output);
+    for place in answer["secrets"].as_array().unwrap() {
+        let place = place.as_str().unwrap();
+        // The commands of the other server authenticate with its own.
+        let own = there.json["admin_client"]["client_secret"]
+            .as_str()
+            .unwrap();
+        let secret = match place {
+            "secrets/client-admin-client" => own.to_owned(),
+            _ => format!("{place:.<64}"),
+        };
+        write(&exported, &[(place, &secret)]);
+    }
+    apply(&there, exported_here, &["--adopt"]);
+    assert!(plan(&there, exported_here, &[], 0).is_empty());
+    let again = dir.path().join("again");
+    exits(&run(&there, &["export", again.to_str().unwrap()]), 0);
+    assert_eq!(files(&again), before);
+    let same = signet(&[
+        "diff",
+        "--server",
+        here.dir(),
+        "--server",
+        there.dir(),
+        "--json",
+    ]);
+    exits(&same, 0);
+}
+
+#[test]
+fn a_client_that_leaves_a_directory_and_comes_back_has_no_tokens_of_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_server, dev) = Server::dev(dir.path());
+    let folder = dir.path().join("ops");
+    let ops = "[[clients]]\nclient_id = \"ops\"\ngrant_types = [\"client_credentials\"]\n\
+               response_types = []\nscope = \"signet:admin\"\n\
+               client_secret = { generate = \"secret\" }\n";
+    let group = "[[groups]]\nname = \"crew\"\n";
+    let directory = write(&folder, &[("ops.toml", ops), ("group.toml", group)]);
+    apply(&dev, &directory, &[]);
+    let secret = fs::read_to_string(folder.join("secret")).unwrap();
+    let form = "grant_type=client_credentials&scope=signet:admin";
+    let answer = token(&dev, "ops", secret.trim(), form);
+    let answer: Value = serde_json::from_slice(&answer).unwrap();
+    let bearer = answer["access_token"].as_str().expect("a token").to_owned();
+    assert_eq!(status(&dev, &bearer), 200);
+
+    fs::remove_file(folder.join("ops.toml")).unwrap();
+    let output = run(&dev, &["plan", &directory, "--prune"]);
+    let said = text(&output.stdout);
+    assert!(
+        said.contains("ends every session, grant and token of client ops"),
+        "{said}"
+    );
+    let done = apply(&dev, &directory, &["--prune"]);
+    assert_eq!(done["ends"]["clients"], json!(["ops"]));
+    assert_eq!(status(&dev, &bearer), 401);
+    write(&folder, &[("ops.toml", ops)]);
+    apply(&dev, &directory, &[]);
+    assert_eq!(status(&dev, &bearer), 401);
+}
