@@ -6,7 +6,7 @@ use signet_oauth::command_line;
 use signet_oauth::people::access_rules::{AccessRule, Effect};
 use signet_oauth::people::provider::Provider;
 use signet_oauth::people::{Attribute, Group, Role};
-use signet_oauth::registry::{Descriptions, Resource, ScopeEntry};
+use signet_oauth::registry::{Descriptions, RealmEntry, Resource, ScopeEntry};
 use signet_oauth::scope::ScopeSet;
 use signet_realm::records::RecordError;
 use signet_realm::records::groups::GroupDraft;
@@ -110,6 +110,16 @@ fn a_record_of_every_kind_changes_by_the_same_rules() {
         description: None,
         revision: 0,
     };
+    let realm = RealmEntry {
+        name: "acme".into(),
+        issuer: "https://acme.example".into(),
+        description: None,
+        suspended: true,
+        deletes_at: None,
+        settings: [("lifetimes.code".into(), "30".into())].into(),
+        created_at: 7,
+        revision: 0,
+    };
     let tried = [
         lives_and_goes(&server, &Client::new("c1", 7)),
         lives_and_goes(&server, &resource),
@@ -119,6 +129,7 @@ fn a_record_of_every_kind_changes_by_the_same_rules() {
         lives_and_goes(&server, &Attribute::new("level")),
         lives_and_goes(&server, &AccessRule::new("closed", Effect::Deny)),
         lives_and_goes(&server, &Provider::new("corp", "https://id.example")),
+        lives_and_goes(&server, &realm),
     ];
     for row in KINDS.iter().filter(|row| row.registry.is_some()) {
         assert!(tried.contains(&row.kind), "{} are not tried", row.what);
