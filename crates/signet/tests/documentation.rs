@@ -8,7 +8,7 @@ fn root() -> PathBuf {
 }
 
 /// The server's crates, from the sockets down; each limit is named by its crate.
-const CRATES: [&str; 23] = [
+const CRATES: [&str; 24] = [
     "encoding",
     "merge",
     "scim",
@@ -22,6 +22,7 @@ const CRATES: [&str; 23] = [
     "pages",
     "mail",
     "directory",
+    "moving",
     "http",
     "audit",
     "gate",
