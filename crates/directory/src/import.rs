@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use signet_crypto::foreign::{self, ForeignError};
 use signet_encoding::base64url;
 
+use crate::accounts::Accounts;
 use crate::attributes::StoredAttribute;
 use crate::consent;
 use crate::credential::MAX_CREDENTIALS;
@@ -112,6 +113,35 @@ pub fn id_of_uuid(text: &str) -> Option<String> {
 /// [`ForeignError`].
 pub fn check_hash(stored: &str) -> Result<(), ForeignError> {
     foreign::check(stored)
+}
+
+impl Accounts {
+    /// As [`Local::import`].
+    ///
+    /// # Errors
+    /// As there; a name that a directory has is taken.
+    pub async fn import(&self, given: ImportedUser, now: u64) -> Result<Imported, UserError> {
+        if self.is_outside(&given.username).await? {
+            return Err(UserError::UsernameTaken);
+        }
+        if let Some(email) = &given.email
+            && self.is_outside(email).await?
+        {
+            return Err(UserError::EmailTaken);
+        }
+        let id = given.id.clone().or_else(|| given.new_id.clone());
+        let id = id.unwrap_or_else(new_id);
+        let mut links = Vec::new();
+        for link in &given.links {
+            // The row first: without its credential it leads nowhere.
+            if self.lead_to(&link.id(), link, &id, now).await? {
+                links.push(link.credential());
+            }
+        }
+        let new_id = Some(id);
+        let given = ImportedUser { new_id, ..given };
+        self.local().import(given, &links, now).await
+    }
 }
 
 impl Local {

@@ -20,8 +20,8 @@ pub fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes of a text as people and other servers write it: in either case, with spaces and hyphens
-/// between groups, padded or not. None: it is no base32.
+/// The bytes of a text as people and other servers write it: in either case, with spaces and
+/// hyphens between groups, padded or not. None: it is no base32.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     let text = text.trim_end().trim_end_matches('=');
     let mut out = Vec::with_capacity(text.len() * 5 / 8);

@@ -13,8 +13,9 @@ pub fn page() -> String {
         - What is there already stays as it is and is counted, so an import that was cut off is done again.\n\
         - People keep their password: its hash is verified as it is, and replaced by Argon2id at their next login. Their code apps keep algorithm,\n\
         \x20 digits and period. A passkey works where its relying party is the host of the issuer here; others are left out and reported.\n\
-        - An account whose code app cannot be kept is refused: it would be there without its second factor. Passkeys, links and consents that\n\
-        \x20 cannot be kept are left out, and the account is made (`left_out` in the answer).\n\
+        - A code app that the tables below say stays behind is reported, and its account comes without it: its person adds an app. One that the\n\
+        \x20 server refuses keeps its account out. Passkeys, links and consents that the server refuses are left out, and the account is made\n\
+        \x20 (`left_out` in the answer).\n\
         - A file of another shape is refused with its place, before anything is done: `acme-realm.json: clients[3].redirectUris: expected a sequence\n\
         \x20 (line 812, column 20)`. No error, report or log repeats a value of the file that may be a secret.\n\
         - Exit 0: everything was made or was there. Exit 1: something was refused, each with its reason; or the file is no export. Exit 2: the server\n\

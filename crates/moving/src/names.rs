@@ -28,7 +28,8 @@ pub(crate) fn attribute(name: &str) -> Option<String> {
         .then_some(folded)
 }
 
-/// A text without the characters that a group's or role's name cannot have, and not longer than one.
+/// A text without the characters that a group's or role's name cannot have, and not longer than
+/// one.
 fn plain(text: &str) -> String {
     let replaced = text.chars().map(|c| match c {
         '"' | '\\' | '/' | '=' => '-',

@@ -1,5 +1,5 @@
-//! Exports of Keycloak. Rule: whatever a file has in it, it is read or refused with its place; whose
-//! password hash is taken, it can be verified here.
+//! Exports of Keycloak. Rule: whatever a file has in it, it is read or refused with its place;
+//! whose password hash is taken, it can be verified here.
 
 use signet_moving::read::Part;
 use signet_moving::sources::{Options, Source};

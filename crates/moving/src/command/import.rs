@@ -94,7 +94,7 @@ pub async fn run(import: &Import, output: &Output) -> Result<(), Failure> {
     session.await
 }
 
-/// `people 12, groups 4`, without what there is none of.
+/// `people 12, groups 4`, without the zeros.
 fn counted(counts: &Value) -> String {
     let counts = counts.as_object().into_iter().flatten();
     let counts = counts.filter(|(_, number)| number.as_u64() != Some(0));

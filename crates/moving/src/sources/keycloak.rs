@@ -5,6 +5,7 @@
 mod clients;
 mod credentials;
 mod form;
+mod known;
 mod providers;
 mod realm;
 mod rows;
@@ -15,7 +16,7 @@ use crate::people;
 use crate::read::{Part, ReadError};
 use crate::sources::{Options, Source};
 use form::{Export, Realm, User};
-use users::Known;
+use known::Known;
 
 pub(super) const SOURCE: Source = Source {
     name: "keycloak",

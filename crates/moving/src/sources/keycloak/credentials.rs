@@ -4,8 +4,8 @@ use serde_json::Value;
 use signet_encoding::{base32, base64url};
 
 use super::form::Credential;
+use super::known::Known;
 use super::rows;
-use super::users::Known;
 use crate::moved::{App, Passkey, Person};
 use crate::people;
 use crate::read::nested;

@@ -1,27 +1,13 @@
 //! People of Keycloak.
 
-use std::collections::BTreeMap;
-
 use super::credentials;
 use super::form::User;
-use super::realm::{OWN_CLIENTS, Roles, is_own_text};
+use super::known::Known;
+use super::realm::{OWN_CLIENTS, is_own_text};
 use super::rows;
 use crate::moved::{Consent, Identity, Person};
 use crate::people::{Draft, id_of_uuid, texts};
 use crate::report::Report;
-
-/// What the realm says that its people name.
-pub(super) struct Known<'a> {
-    pub(super) roles: &'a Roles,
-    /// What groups are called here, by their paths.
-    pub(super) groups: &'a BTreeMap<String, String>,
-    /// What providers are called here, by their aliases.
-    pub(super) providers: &'a BTreeMap<String, String>,
-    /// Of second factors, and of passwordless credentials.
-    pub(super) relying_party: [Option<String>; 2],
-    /// Whether second factors can be asked for without naming them.
-    pub(super) discoverable: bool,
-}
 
 /// A person; None: nobody that can come.
 pub(super) fn read(user: User, known: &Known<'_>, report: &mut Report) -> Option<Draft> {
