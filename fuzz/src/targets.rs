@@ -17,6 +17,7 @@ pub mod form_body;
 pub mod gossip;
 pub mod json_claims;
 pub mod jwk;
+pub mod keycloak_export;
 pub mod link_frames;
 pub mod nested_jwe;
 pub mod passkey;
@@ -288,6 +289,11 @@ pub const TARGETS: &[Target] = &[
         name: "registration",
         run: registration::run,
         dictionary: REGISTRATION,
+    },
+    Target {
+        name: "keycloak_export",
+        run: keycloak_export::run,
+        dictionary: &["\"realm\":", "\"roles\":", "\"users\":", "\"credentials\":", "\"secretData\":", "pbkdf2-sha512"],
     },
     Target {
         name: "scim_filter",

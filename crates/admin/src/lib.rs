@@ -51,11 +51,12 @@ use signet_request::http::{Router, response};
 
 /// Every operation, in the order of the document.
 fn rows() -> impl Iterator<Item = &'static dyn Row> {
-    let tables: [&[&dyn Row]; 19] = [
+    let tables: [&[&dyn Row]; 20] = [
         operations::clients::OPERATIONS,
         operations::users::OPERATIONS,
         operations::export::OPERATIONS,
         operations::import::OPERATIONS,
+        operations::client_import::OPERATIONS,
         operations::people::OPERATIONS,
         operations::credentials::OPERATIONS,
         operations::rules::OPERATIONS,

@@ -8,12 +8,15 @@
 //! | SHA-256 and SHA-512 crypt(3) | `$5$`, `$6$`, with or without `rounds=` |
 //! | PBKDF2 of HMAC-SHA-1, -256, -512 | `$pbkdf2-sha256$i=..$`, `$pbkdf2-sha256$29000$`, `pbkdf2_sha256$..$` |
 //! | scrypt | `$scrypt$ln=..,r=..,p=..$` |
+//! | Firebase's scrypt | `$firescrypt$ln=..,r=..,p=1$salt$hash$salt separator$signer key` |
 //! | salted SHA of LDAP (RFC 2307) | `{SSHA}`, `{SSHA256}`, `{SSHA512}`; `{CRYPT}` before one of crypt(3) |
 //!
 //! A stored string says what it costs to verify, and an import is somebody else's word: each kind
 //! has a bound, and what asks for more is refused when it is read.
 
 use argon2::{Algorithm, Argon2, Params, PasswordHash, PasswordVerifier, Version};
+use aws_lc_rs::cipher::{AES_256, EncryptingKey, EncryptionContext, UnboundCipherKey};
+use aws_lc_rs::iv::FixedLength;
 use aws_lc_rs::{constant_time, digest, pbkdf2};
 use sha_crypt::ShaCrypt;
 
@@ -77,6 +80,13 @@ enum Stored<'a> {
         params: scrypt::Params,
         salt: Vec<u8>,
         hash: Vec<u8>,
+    },
+    /// What scrypt derives is the key under which the project's own key was encrypted.
+    Firebase {
+        params: scrypt::Params,
+        salt: Vec<u8>,
+        hash: Vec<u8>,
+        signer_key: Vec<u8>,
     },
     Salted {
         algorithm: &'static digest::Algorithm,
@@ -142,6 +152,18 @@ impl Stored<'_> {
                 scrypt::scrypt(password, salt, params, &mut made).is_ok()
                     && constant_time::verify_slices_are_equal(&made, hash).is_ok()
             }
+            Stored::Firebase {
+                params,
+                salt,
+                hash,
+                signer_key,
+            } => {
+                let mut key = [0; 32];
+                let mut made = signer_key.clone();
+                let encrypted = scrypt::scrypt(password, salt, params, &mut key).is_ok()
+                    && encrypted(&key, &mut made).is_some();
+                encrypted && constant_time::verify_slices_are_equal(&made, hash).is_ok()
+            }
             Stored::Salted {
                 algorithm,
                 hash,
@@ -155,6 +177,13 @@ impl Stored<'_> {
             }
         }
     }
+}
+
+/// AES-256 in counter mode from zero on: each key encrypts one text.
+fn encrypted(key: &[u8; 32], text: &mut [u8]) -> Option<()> {
+    let key = EncryptingKey::ctr(UnboundCipherKey::new(&AES_256, key).ok()?).ok()?;
+    let begin = EncryptionContext::Iv128(FixedLength::from([0; 16]));
+    key.less_safe_encrypt(text, begin).ok().map(drop)
 }
 
 fn read(stored: &str) -> Result<Stored<'_>, ForeignError> {
@@ -186,6 +215,21 @@ fn read(stored: &str) -> Result<Stored<'_>, ForeignError> {
         ("", ["5" | "6", rest @ ..]) => crypt(stored, rest),
         ("", ["scrypt", parameters, salt, made]) => {
             scrypt_of(parameters, bytes(salt)?, bytes(made)?)
+        }
+        ("", ["firescrypt", parameters, salt, made, separator, signer_key]) => {
+            let salt = [bytes(salt)?, bytes(separator)?].concat();
+            let signer_key = bytes(signer_key)?;
+            match scrypt_of(parameters, salt, bytes(made)?)? {
+                Stored::Scrypt { params, salt, hash } if hash.len() == signer_key.len() => {
+                    Ok(Stored::Firebase {
+                        params,
+                        salt,
+                        hash,
+                        signer_key,
+                    })
+                }
+                _ => Err(Unknown),
+            }
         }
         ("", [kind, iterations, salt, made]) => {
             let hash = match kind.strip_prefix("pbkdf2") {
@@ -499,6 +543,47 @@ mod tests {
             let long = [b'x'; MAX_PASSWORD_BYTES + 1];
             assert!(!verify(&long, stored), "{tool}");
         }
+    }
+
+    #[test]
+    fn what_firebase_documents_and_what_keycloak_exports_verify() {
+        for (tool, password, stored) in [
+            (
+                "firebase/scrypt, its README",
+                "user1password",
+                "$firescrypt$ln=14,r=8,p=1$42xEC+ixf3L2lw==$lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ==$Bw==$jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA==",
+            ),
+            // python hashlib.pbkdf2_hmac, with the lengths that Keycloak has: 16 bytes of salt,
+            // and of hash 64, 32 or, of its oldest algorithm, 64.
+            (
+                "pbkdf2-sha512, 64 bytes",
+                "old password",
+                "$pbkdf2-sha512$i=210,l=64$NWfbAWsg8ZLa7wu1niCYDg==$/Zx0sFerykEr0waQaxCYA+elI7vSsXP/Y0vjbyepBQd0MepXy0eYnCtw/H7LMx8XKN/VOZpnurUpl/eXj4JsyA==",
+            ),
+            (
+                "pbkdf2-sha256, 32 bytes",
+                "old password",
+                "$pbkdf2-sha256$i=600,l=32$Q1gJd/4JzDrHRvqRaO1UZA==$T3o9dv+X3tyGLUJu3RjD8mdaaZVP3EDPWt9dJGn9iSg=",
+            ),
+            (
+                "pbkdf2, 64 bytes",
+                "old password",
+                "$pbkdf2$i=27,l=64$xhMLhbkNfRxVs3+FD7fnTg==$isLF5W6p+gRXfSP08GyWSDBwrvQmEvw3VJ9yVHV7KSx5qCHDhCpUBlw8thfA7OrFl54ddtzydcYJt83zqJZuHA==",
+            ),
+            (
+                "pbkdf2-sha256, 64 bytes",
+                "old password",
+                "$pbkdf2-sha256$i=27,l=64$Q1gJd/4JzDrHRvqRaO1UZA==$XzeXi2KLuQVpEri2OAKfyIlv5zMwaPTLh6ZqKjwauiEVImul39ToH52vJqD+ch2rqajLuqLNyBsvFQzYkMDI5w==",
+            ),
+        ] {
+            assert_eq!(check(stored), Ok(()), "{tool}");
+            assert!(verify(password.as_bytes(), stored), "{tool}");
+            assert!(!verify(b"another", stored), "{tool}");
+        }
+        let short = "$firescrypt$ln=14,r=8,p=1$42xEC+ixf3L2lw==$lSrfV15cpx95/sZS2W9c9A==$Bw==$jxspr8Ki0RYycVU8zykbdA";
+        assert_eq!(check(short), Ok(()));
+        assert_eq!(check(&short.replace("ln=14", "ln=40")), Err(TooDear));
+        assert_eq!(check(&short[..short.len() - 4]), Err(Unknown));
     }
 
     #[test]

@@ -10,12 +10,27 @@ use zeroize::Zeroize;
 use crate::hash::sha256;
 
 /// HMAC-SHA-1 (RFC 2104), for the codes of RFC 4226 and RFC 6238 and nothing else: in HMAC the
-/// collisions of SHA-1 do not matter (RFC 6194 section 3.3), and no app takes another hash.
+/// collisions of SHA-1 do not matter (RFC 6194 section 3.3), and most apps take no other hash.
 pub fn hmac_sha1(key: &[u8], message: &[u8]) -> [u8; 20] {
     let key = aws_lc_rs::hmac::Key::new(aws_lc_rs::hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, key);
     let tag = aws_lc_rs::hmac::sign(&key, message);
     let mut bytes = [0; 20];
     // SHA-1 has 20 bytes (FIPS 180-4 section 6.1).
+    bytes.copy_from_slice(tag.as_ref());
+    bytes
+}
+
+/// HMAC-SHA-256 (RFC 2104) under a key that is used once.
+pub fn hmac_sha256(key: &[u8], message: &[u8]) -> [u8; 32] {
+    HmacSha256Key::new(key).sign(message)
+}
+
+/// HMAC-SHA-512 (RFC 2104), for the codes of RFC 6238.
+pub fn hmac_sha512(key: &[u8], message: &[u8]) -> [u8; 64] {
+    let key = aws_lc_rs::hmac::Key::new(aws_lc_rs::hmac::HMAC_SHA512, key);
+    let tag = aws_lc_rs::hmac::sign(&key, message);
+    let mut bytes = [0; 64];
+    // SHA-512 has 64 bytes (FIPS 180-4 section 6.4).
     bytes.copy_from_slice(tag.as_ref());
     bytes
 }

@@ -9,7 +9,6 @@ use signet_store::{Change, Op, Outcome, Store, StoreError};
 use crate::credential::CredentialKind;
 use crate::draft::{ReservedEmail, StoredUser, UserDraft, encode, rewritten, user_key};
 use crate::error::UserError;
-use crate::import::{Imported, ImportedUser};
 use crate::local::{Local, MAX_TRIES, NewUser, StoredPassword, new_id};
 use crate::name::{fold, folded_email, folded_username};
 use crate::outside::{Capabilities, Directory, PasswordVerdict, Person};
@@ -225,22 +224,6 @@ impl Accounts {
             return Err(UserError::EmailTaken);
         }
         self.local.create(new, now).await
-    }
-
-    /// As [`Local::import`].
-    ///
-    /// # Errors
-    /// As there; a name that a directory has is taken.
-    pub async fn import(&self, given: ImportedUser, now: u64) -> Result<Imported, UserError> {
-        if self.is_outside(&given.username).await? {
-            return Err(UserError::UsernameTaken);
-        }
-        if let Some(email) = &given.email
-            && self.is_outside(email).await?
-        {
-            return Err(UserError::EmailTaken);
-        }
-        self.local.import(given, now).await
     }
 
     /// As [`Local::change`], of what is kept here.

@@ -112,6 +112,23 @@ pub async fn add(
     ))
 }
 
+/// What writes the first consent of an account that is being made.
+pub(crate) fn put(user_id: &str, client_id: &str, consent: &Consent) -> Op {
+    let names: Vec<&str> = consent.scope.iter().collect();
+    let row = ConsentRow {
+        scope: names.join(" "),
+        claims: consent.claims.clone(),
+        granted_at: consent.granted_at,
+        unknown: Unknown::default(),
+    };
+    Op::Put {
+        key: key_of(user_id, client_id),
+        // Invariant: strings and a number always serialize.
+        value: serde_json::to_vec(&row).expect("a consent row serializes"),
+        end: None,
+    }
+}
+
 /// Withdraws; whether there was one.
 pub async fn withdraw(
     store: &dyn Store,

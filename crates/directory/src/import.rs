@@ -6,12 +6,18 @@ use std::collections::BTreeMap;
 use signet_crypto::foreign::{self, ForeignError};
 use signet_encoding::base64url;
 
+use crate::accounts::Accounts;
 use crate::attributes::StoredAttribute;
+use crate::consent;
+use crate::credential::MAX_CREDENTIALS;
 use crate::draft::UserDraft;
 use crate::error::UserError;
 use crate::local::{Local, new_id};
 use crate::name::{fold, folded_email, folded_username};
 use crate::record::{AcceptedTerms, DeletionStage, Profile, User};
+use crate::stored_credential::StoredCredential;
+use crate::upstream::UpstreamLink;
+use signet_oauth::issued::session::Consent;
 
 /// An account as it is brought.
 #[derive(Clone, Debug, Default)]
@@ -50,6 +56,16 @@ pub struct ImportedUser {
     pub roles: Vec<String>,
     /// By name.
     pub attributes: BTreeMap<String, StoredAttribute>,
+    /// What the person logs in with beside the password, links aside.
+    pub credentials: Vec<StoredCredential>,
+    /// Who the person is at identity providers. A person of a provider who logs in as another
+    /// account does so still.
+    pub links: Vec<UpstreamLink>,
+    /// What the person has agreed to, by client.
+    pub consents: Vec<(String, Consent)>,
+    /// The id of the account, if it is made and has none of its own: credentials may be sealed for
+    /// it. None: a new one.
+    pub new_id: Option<String>,
 }
 
 /// Its outcome.
@@ -61,9 +77,34 @@ pub enum Imported {
     There(User),
 }
 
+/// The id of a new account.
+pub fn new_user_id() -> String {
+    new_id()
+}
+
 /// Whether a text can be the id of an account: 16 bytes as base64url.
 pub fn is_id(text: &str) -> bool {
     base64url::decode(text.as_bytes()).is_ok_and(|bytes| bytes.len() == 16)
+}
+
+/// The id here of an account whose id elsewhere is a UUID (RFC 9562 section 4): its 16 bytes.
+pub fn id_of_uuid(text: &str) -> Option<String> {
+    let hyphens = [8, 13, 18, 23];
+    let digits: Vec<u8> = text
+        .bytes()
+        .enumerate()
+        .filter(|(at, byte)| !(hyphens.contains(at) && *byte == b'-'))
+        .map(|(_, byte)| byte)
+        .collect();
+    if text.len() != 36 || digits.len() != 32 {
+        return None;
+    }
+    let value = |digit: u8| char::from(digit).to_digit(16);
+    let bytes: Option<Vec<u8>> = digits
+        .chunks(2)
+        .map(|pair| Some((value(pair[0])? << 4 | value(pair[1])?) as u8))
+        .collect();
+    Some(base64url::encode(&bytes?))
 }
 
 /// Whether a password hash can be verified.
@@ -74,13 +115,47 @@ pub fn check_hash(stored: &str) -> Result<(), ForeignError> {
     foreign::check(stored)
 }
 
+impl Accounts {
+    /// As [`Local::import`].
+    ///
+    /// # Errors
+    /// As there; a name that a directory has is taken.
+    pub async fn import(&self, given: ImportedUser, now: u64) -> Result<Imported, UserError> {
+        if self.is_outside(&given.username).await? {
+            return Err(UserError::UsernameTaken);
+        }
+        if let Some(email) = &given.email
+            && self.is_outside(email).await?
+        {
+            return Err(UserError::EmailTaken);
+        }
+        let id = given.id.clone().or_else(|| given.new_id.clone());
+        let id = id.unwrap_or_else(new_id);
+        let mut links = Vec::new();
+        for link in &given.links {
+            // The row first: without its credential it leads nowhere.
+            if self.lead_to(&link.id(), link, &id, now).await? {
+                links.push(link.credential());
+            }
+        }
+        let new_id = Some(id);
+        let given = ImportedUser { new_id, ..given };
+        self.local().import(given, &links, now).await
+    }
+}
+
 impl Local {
     /// Makes an account that comes from another server. One of the same user name (and id, where
     /// one is given) is left as it is, so that an import can be done again.
     ///
     /// # Errors
     /// As [`Local::create`]; [`UserError::Id`].
-    pub async fn import(&self, given: ImportedUser, now: u64) -> Result<Imported, UserError> {
+    pub(crate) async fn import(
+        &self,
+        given: ImportedUser,
+        links: &[StoredCredential],
+        now: u64,
+    ) -> Result<Imported, UserError> {
         let username = folded_username(&given.username)?;
         let has_name = |user: &User| fold(&user.username).as_deref() == Some(&*username);
         if let Some(found) = self.by_login(&given.username, now).await? {
@@ -111,7 +186,7 @@ impl Local {
         }
         given.profile.check()?;
         let mut draft = UserDraft::new(User {
-            id: given.id.unwrap_or_else(new_id),
+            id: given.id.or(given.new_id).unwrap_or_else(new_id),
             username: given.username.trim().to_owned(),
             email_verified: given.email_verified && given.email.is_some(),
             email: given.email.as_deref().map(folded_email).transpose()?,
@@ -146,6 +221,39 @@ impl Local {
                 false => draft.set_password(Some(stored), now),
             }
         }
-        self.write_new(draft, true, now).await.map(Imported::Made)
+        for credential in given.credentials.iter().chain(links) {
+            draft.put_credential(credential);
+        }
+        draft.user.invited = given.invited;
+        if draft.user.credentials.len() > MAX_CREDENTIALS {
+            return Err(UserError::TooManyCredentials);
+        }
+        let consents = given.consents.iter();
+        let user_id = draft.user.id.clone();
+        let also = consents.map(|(client, consent)| consent::put(&user_id, client, consent));
+        let also = also.collect();
+        let written = self.write_new(draft, also, true, now).await;
+        written.map(Imported::Made)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_uuid_is_the_id_of_its_bytes_and_nothing_else_is_one() {
+        let id = id_of_uuid("00112233-4455-6677-8899-AABBccddeeff").unwrap();
+        assert_eq!(id, "ABEiM0RVZneImaq7zN3u_w");
+        assert!(is_id(&id));
+        for text in [
+            "",
+            "00112233445566778899aabbccddeeff",
+            "00112233-4455-6677-8899-aabbccddeefg",
+            "00112233-4455-6677-8899-aabbccddee-f",
+            "0011223-34455-6677-8899-aabbccddeeff",
+        ] {
+            assert_eq!(id_of_uuid(text), None, "{text}");
+        }
     }
 }

@@ -120,14 +120,16 @@ impl Local {
                 false => draft.set_password(Some(phc), now),
             }
         }
-        self.write_new(draft, new.by_administrator, now).await
+        self.write_new(draft, Vec::new(), new.by_administrator, now)
+            .await
     }
 
     /// Writes a new account. Its names are kept for it first, and become its own in the one change
-    /// that makes the account: a crash leaves all of it or nothing.
+    /// that makes the account, and in which `also` is done: a crash leaves all of it or nothing.
     pub(crate) async fn write_new(
         &self,
         draft: UserDraft,
+        also: Vec<Op>,
         by_administrator: bool,
         now: u64,
     ) -> Result<User, UserError> {
@@ -162,6 +164,7 @@ impl Local {
                         .map(|name| claimed(name, &user.id)),
                 );
                 then.extend(group_marks(&[], &user.groups));
+                then.extend(also);
                 signet_audit::name_target(&user.id, &user.username);
                 let first = Op::Insert {
                     key: user_key(&user.id),

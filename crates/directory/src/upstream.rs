@@ -43,6 +43,11 @@ impl UpstreamLink {
         UpstreamLink::id_for(&self.issuer, &self.subject)
     }
 
+    /// The credential that makes it the account's.
+    pub(crate) fn credential(&self) -> StoredCredential {
+        row(self)
+    }
+
     /// The id of the credential that links this person of this issuer.
     pub fn id_for(issuer: &str, subject: &str) -> String {
         id_of(issuer, subject)
@@ -262,7 +267,7 @@ impl Accounts {
     }
 
     /// Whether the row leads to this account now.
-    async fn lead_to(
+    pub(crate) async fn lead_to(
         &self,
         id: &str,
         link: &UpstreamLink,

@@ -5,13 +5,15 @@ use serde::{Deserialize, Serialize};
 use signet_crypto::hash::sha256;
 use signet_encoding::base64url;
 use signet_encoding::json::Writer;
-use signet_oauth::people::passkeys::{PasskeySettings, UserVerification};
+use signet_oauth::people::passkeys::{Aaguid, PasskeySettings, UserVerification};
 use signet_oauth::settings::Settings;
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
-use signet_webauthn::{CHALLENGE_LEN, NewCredential, RelyingParty, SUPPORTED};
+use signet_webauthn::{CHALLENGE_LEN, CoseKey, NewCredential, RelyingParty, SUPPORTED};
 
 /// How long a browser waits for a person, in milliseconds. The page's own end comes later.
 const TIMEOUT_MS: u64 = 300_000;
+/// Longest id of a credential, in bytes (WebAuthn section 4, "credential ID").
+const MAX_CREDENTIAL_ID_BYTES: usize = 1023;
 
 /// The relying party of the realm. None: passkeys are off, or the issuer's host can have none.
 pub fn relying_party(settings: &Settings) -> Option<RelyingParty> {
@@ -110,9 +112,78 @@ pub struct Passkey {
     /// did not say so counts as a security key until it does.
     #[serde(default)]
     pub verifies: bool,
+    /// It came from a server that did not say whether it may be on several devices: its next use
+    /// says so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub backup_unknown: bool,
+}
+
+/// A passkey that was made at another server.
+#[derive(Clone, Debug)]
+pub struct BroughtPasskey<'a> {
+    /// The relying party that it was made for.
+    pub rp_id: &'a str,
+    /// The credential's id, in base64url.
+    pub id: &'a str,
+    /// Its public key (COSE), in base64url.
+    pub key: &'a str,
+    /// How often it had signed.
+    pub sign_count: u32,
+    /// The model of its authenticator.
+    pub aaguid: [u8; 16],
+    /// Whether it may be on several devices, where that is known.
+    pub backup_eligible: Option<bool>,
+    /// How its authenticator is reached.
+    pub transports: Vec<String>,
+    /// It has verified its user.
+    pub verifies: bool,
 }
 
 impl Passkey {
+    /// One that can be used here, with the name of its row.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    pub fn brought(
+        given: BroughtPasskey<'_>,
+        settings: &Settings,
+    ) -> Result<(String, Passkey), String> {
+        let party = relying_party(settings);
+        let party = party.ok_or("passkeys are off in this realm, or its host can have none")?;
+        if given.rp_id != party.id() {
+            return Err(format!(
+                "it was made for {:?} and works nowhere else; here is {:?}",
+                given.rp_id,
+                party.id()
+            ));
+        }
+        let id = base64url::decode(given.id.as_bytes()).map_err(|_| "its id is not base64url")?;
+        if !(1..=MAX_CREDENTIAL_ID_BYTES).contains(&id.len()) {
+            return Err("its id has 1 to 1023 bytes".to_owned());
+        }
+        let key =
+            base64url::decode(given.key.as_bytes()).map_err(|_| "its key is not base64url")?;
+        CoseKey::parse(&key).map_err(|_| "its public key is no COSE key of a known algorithm")?;
+        let allowed = &settings.passkeys.allowed_aaguids;
+        if !allowed.is_empty() && !allowed.contains(&Aaguid(given.aaguid)) {
+            return Err("its model is not allowed in this realm".to_owned());
+        }
+        let transports = given.transports.into_iter();
+        let transports = transports.filter(|one| one.len() <= 32).take(8).collect();
+        let passkey = Passkey {
+            id: given.id.to_owned(),
+            key: given.key.to_owned(),
+            sign_count: given.sign_count,
+            aaguid: given.aaguid,
+            backup_eligible: given.backup_eligible.unwrap_or(false),
+            backed_up: false,
+            transports,
+            verifies: given.verifies,
+            backup_unknown: given.backup_eligible.is_none(),
+        };
+        Ok((row_id(&id), passkey))
+    }
+
     /// Of a credential that was made.
     pub fn of(made: &NewCredential) -> Passkey {
         Passkey {
@@ -124,6 +195,7 @@ impl Passkey {
             backed_up: made.backed_up,
             transports: made.transports.clone(),
             verifies: made.user_verified,
+            backup_unknown: false,
         }
     }
 

@@ -8,7 +8,7 @@ fn root() -> PathBuf {
 }
 
 /// The server's crates, from the sockets down; each limit is named by its crate.
-const CRATES: [&str; 26] = [
+const CRATES: [&str; 27] = [
     "budgets",
     "provisioning",
     "declaration",
@@ -25,6 +25,7 @@ const CRATES: [&str; 26] = [
     "pages",
     "mail",
     "directory",
+    "moving",
     "http",
     "audit",
     "gate",

@@ -21,6 +21,7 @@ mod hubs;
 mod manual;
 mod mcp;
 mod moves;
+mod moving;
 mod new_things;
 mod once;
 mod passwords;

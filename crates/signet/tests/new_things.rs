@@ -98,7 +98,10 @@ const EXAMPLES: &[Example] = &[
             "providers::Providers",
         ],
         // Another node may have written it a moment ago.
-        users: &["admin/operations/providers.rs"],
+        users: &[
+            "admin/operations/brought.rs",
+            "admin/operations/providers.rs",
+        ],
     },
     Example {
         row: "a kind of record of the admin API",

@@ -128,7 +128,7 @@ impl Output for Clients {
 }
 
 /// A client's record as it was sent.
-struct Sent(Bytes);
+pub(crate) struct Sent(pub(crate) Bytes);
 
 impl Input for Sent {
     fn describe(described: &mut Described, generator: &mut SchemaGenerator) {
@@ -172,19 +172,9 @@ async fn show(realm: Arc<Realm>, id: ClientId) -> Result<Shown, Problem> {
     known(&realm, &id).await.map(Shown::from)
 }
 
-/// A document that was sent.
+/// A document that was sent, without a secret.
 fn document(body: &[u8]) -> Result<Object<'_>, Problem> {
-    let limits = Limits {
-        bytes: 256 * 1024,
-        depth: 16,
-        members: 4096,
-    };
-    let document =
-        json::parse_object(body, &limits).map_err(|error| Problem::invalid(error.to_string()))?;
-    if let Some((name, _)) = document.iter().find(|(name, _)| !ClientDocument::has(name)) {
-        let known = ClientDocument::names();
-        return Err(Problem::invalid(words::unknown("member", name, &known)));
-    }
+    let document = any_document(body)?;
     if document
         .get("client_secret")
         .is_some_and(|secret| *secret != Value::Null)
@@ -203,8 +193,24 @@ pub(crate) fn shown_document(client: &Client) -> Vec<u8> {
     out
 }
 
+/// A document that was sent.
+pub(crate) fn any_document(body: &[u8]) -> Result<Object<'_>, Problem> {
+    let limits = Limits {
+        bytes: 256 * 1024,
+        depth: 16,
+        members: 4096,
+    };
+    let document =
+        json::parse_object(body, &limits).map_err(|error| Problem::invalid(error.to_string()))?;
+    if let Some((name, _)) = document.iter().find(|(name, _)| !ClientDocument::has(name)) {
+        let known = ClientDocument::names();
+        return Err(Problem::invalid(words::unknown("member", name, &known)));
+    }
+    Ok(document)
+}
+
 /// The `client_id` that a document names.
-fn named(document: &Object<'_>) -> Result<Option<String>, Problem> {
+pub(crate) fn named(document: &Object<'_>) -> Result<Option<String>, Problem> {
     match document.get("client_id") {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(id)) => Ok(Some(id.clone().into_owned())),
@@ -214,7 +220,11 @@ fn named(document: &Object<'_>) -> Result<Option<String>, Problem> {
 
 /// Reads a document over `client`, which has the defaults, and checks it as every other client is
 /// checked.
-fn read(realm: &Realm, document: &Object<'_>, client: &mut Client) -> Result<(), Problem> {
+pub(crate) fn read(
+    realm: &Realm,
+    document: &Object<'_>,
+    client: &mut Client,
+) -> Result<(), Problem> {
     metadata::read(document, client, &metadata::Rules::operator())?;
     check_record(client, realm)
 }
@@ -236,7 +246,10 @@ fn drop_other_secrets(client: &mut Client) {
 
 /// Gives the client a secret where its method needs one and it has none of the right kind. The
 /// text, if one was made.
-fn complete_secrets(realm: &Realm, client: &mut Client) -> Result<Option<String>, Problem> {
+pub(crate) fn complete_secrets(
+    realm: &Realm,
+    client: &mut Client,
+) -> Result<Option<String>, Problem> {
     drop_other_secrets(client);
     let method = client.token_endpoint_auth_method;
     if !method.needs_secret() || !client.secrets.is_empty() {
@@ -338,7 +351,7 @@ fn has_only(realm: &Realm, client: &Client, text: &Secret<String>) -> bool {
     }
 }
 
-fn is_client_id(id: &str) -> bool {
+pub(crate) fn is_client_id(id: &str) -> bool {
     let fits = |b: u8| b.is_ascii_alphanumeric() || b"-._~:/".contains(&b);
     (1..=MAX_ID_BYTES).contains(&id.len()) && id.bytes().all(fits)
 }

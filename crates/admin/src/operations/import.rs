@@ -5,19 +5,27 @@ use crate::engine::operation::{Operation, run};
 use crate::engine::output::Json;
 use crate::engine::problem::Problem;
 use crate::engine::right::Right::Write;
+use crate::operations::brought::{self, ConsentImport, IdentityImport, PasskeyImport, TotpImport};
 use crate::operations::model::UserDocument;
+use futures_util::{StreamExt, TryStreamExt, stream};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use signet_directory::{
     AcceptedTerms, Imported, ImportedUser, Profile, StoredAttribute, UserError, Value, check_hash,
+    new_user_id,
 };
 use signet_oauth::people::sign_up::MAX_TERMS_VERSION_BYTES;
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
 
 /// Most accounts of one call of an import.
 pub const MAX_IMPORTED: usize = 100;
+/// How many of them are made at the same time: they share flushes of the store.
+const AT_ONCE: usize = 25;
 const IMPORT: &str = "/admin/v1/user-import";
 
 #[rustfmt::skip]
@@ -85,6 +93,23 @@ struct ImportedDocument {
     /// Names of attributes whose value nobody vouches for.
     #[serde(default)]
     unverified_attributes: Vec<String>,
+    /// Apps that make codes by the time. One that cannot be kept keeps the account out: it would be
+    /// there without its second factor.
+    #[serde(default)]
+    #[schemars(with = "Vec<TotpImport>")]
+    totp: Vec<serde_json::Value>,
+    /// Passkeys of this realm's relying party. Others are left out.
+    #[serde(default)]
+    #[schemars(with = "Vec<PasskeyImport>")]
+    passkeys: Vec<serde_json::Value>,
+    /// Who the person is at identity providers; those that are not there are left out.
+    #[serde(default)]
+    #[schemars(with = "Vec<IdentityImport>")]
+    identities: Vec<serde_json::Value>,
+    /// What the person has agreed to; of clients that are not there it is left out.
+    #[serde(default)]
+    #[schemars(with = "Vec<ConsentImport>")]
+    consents: Vec<serde_json::Value>,
     /// A person of a directory outside cannot be imported.
     #[serde(default)]
     directory: Option<String>,
@@ -113,6 +138,9 @@ struct ImportResult {
     /// Why it was refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
+    /// What the account was made without, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -132,47 +160,64 @@ async fn import(realm: Arc<Realm>, Json(wanted): Json<Import>) -> Result<Json<Re
             "at most {MAX_IMPORTED} accounts are imported at once"
         )));
     }
-    let mut results = Vec::with_capacity(wanted.users.len());
-    for user in wanted.users {
-        results.push(match one(&realm, user).await? {
-            Ok(Imported::Made(user)) => {
-                if let Some(at) = user.expires_at {
-                    realm.watch_account(&user.id, at).await?;
-                }
-                ImportResult {
-                    outcome: Outcome::Made,
-                    id: Some(user.id),
-                    error: None,
-                }
-            }
-            Ok(Imported::There(user)) => ImportResult {
-                outcome: Outcome::Existing,
-                id: Some(user.id),
-                error: None,
-            },
-            Err(why) => ImportResult {
-                outcome: Outcome::Refused,
-                id: None,
-                error: Some(why),
-            },
-        });
-    }
+    // Of two that want one name the first gets it: they are made one after the other.
+    let at_once = match have_names_of_their_own(&wanted.users) {
+        true => AT_ONCE,
+        false => 1,
+    };
+    let made = stream::iter(wanted.users).map(|user| outcome(&realm, user));
+    let results = made.buffered(at_once).try_collect().await?;
     Ok(Json(Results { results }))
+}
+
+/// Whether no two of them have a user name or an address in common.
+fn have_names_of_their_own(users: &[serde_json::Value]) -> bool {
+    let mut names = HashSet::new();
+    users.iter().all(|user| {
+        let name = |member: &str| Some(user.get(member)?.as_str()?.trim().to_lowercase());
+        let (username, email) = (name("username"), name("email"));
+        let email = email.filter(|email| Some(email) != username.as_ref());
+        let mut own = username.into_iter().chain(email);
+        own.all(|name| names.insert(name))
+    })
+}
+
+async fn outcome(realm: &Realm, user: serde_json::Value) -> Result<ImportResult, Problem> {
+    let (outcome, id, error, left_out) = match one(realm, user).await? {
+        Ok((Imported::Made(user), left_out)) => {
+            if let Some(at) = user.expires_at {
+                realm.watch_account(&user.id, at).await?;
+            }
+            (Outcome::Made, Some(user.id), None, left_out)
+        }
+        Ok((Imported::There(user), _)) => (Outcome::Existing, Some(user.id), None, Vec::new()),
+        Err(why) => (Outcome::Refused, None, Some(why), Vec::new()),
+    };
+    Ok(ImportResult {
+        outcome,
+        id,
+        error,
+        left_out,
+    })
 }
 
 /// One account, or why it is refused. What is nobody's mistake fails the call: it can be made
 /// again.
-async fn one(realm: &Realm, given: serde_json::Value) -> Result<Result<Imported, String>, Problem> {
+async fn one(
+    realm: &Realm,
+    given: serde_json::Value,
+) -> Result<Result<(Imported, Vec<String>), String>, Problem> {
     let given: ImportedDocument = match serde_json::from_value(given) {
         Ok(given) => given,
         Err(error) => return Ok(Err(error.to_string())),
     };
-    let given = match checked(realm, given).await? {
+    let mut left_out = Vec::new();
+    let given = match checked(realm, given, &mut left_out).await? {
         Ok(given) => given,
         Err(why) => return Ok(Err(why)),
     };
     match realm.people.users.import(given, realm.now()).await {
-        Ok(imported) => Ok(Ok(imported)),
+        Ok(imported) => Ok(Ok((imported, left_out))),
         Err(error @ (UserError::Conflict | UserError::Directory(_) | UserError::Store(_))) => {
             Err(error.into())
         }
@@ -195,6 +240,7 @@ async fn one(realm: &Realm, given: serde_json::Value) -> Result<Result<Imported,
 async fn checked(
     realm: &Realm,
     given: ImportedDocument,
+    left_out: &mut Vec<String>,
 ) -> Result<Result<ImportedUser, String>, Problem> {
     // What `user show` has beside, and nothing is made of; of anything else somebody expects that
     // it is taken.
@@ -249,6 +295,20 @@ async fn checked(
         let verified = !given.unverified_attributes.contains(&name);
         attributes.insert(name, StoredAttribute { value, verified });
     }
+    let new_id = given.id.clone().unwrap_or_else(new_user_id);
+    let credentials = brought::credentials(
+        realm,
+        &new_id,
+        (&given.totp, &given.passkeys),
+        given.created_at,
+        left_out,
+    );
+    let credentials = match credentials? {
+        Ok(credentials) => credentials,
+        Err(why) => return Ok(Err(why)),
+    };
+    let links = brought::links(realm, &given.identities, left_out).await?;
+    let consents = brought::consents(realm, &given.consents, left_out).await?;
     Ok(Ok(ImportedUser {
         id: given.id,
         username: given.username,
@@ -267,5 +327,9 @@ async fn checked(
         groups,
         roles,
         attributes,
+        credentials,
+        links,
+        consents,
+        new_id: Some(new_id),
     }))
 }

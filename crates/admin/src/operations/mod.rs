@@ -2,6 +2,8 @@
 pub(crate) mod agent_model;
 pub(crate) mod agents;
 pub(crate) mod audit;
+pub(crate) mod brought;
+pub(crate) mod client_import;
 pub(crate) mod clients;
 pub(crate) mod credentials;
 pub(crate) mod declarations;

@@ -8,13 +8,15 @@
 //! The challenge is sealed into the page, for its browser, and consumed by the first right answer
 //! on whatever node. The counter is compared and written in one change of the row that was read.
 
+use std::borrow::Cow;
+
 use signet_audit::Action;
 use signet_crypto::Secret;
-use signet_directory::{CredentialKind, CredentialName, User};
+use signet_directory::{CredentialKind, CredentialName, User, id_of_uuid};
 use signet_encoding::base64url;
 use signet_oauth::params::Params;
 use signet_store::StoreError;
-use signet_webauthn::{Assertion, Counter, Known, authenticate};
+use signet_webauthn::{Assertion, AuthenticatorData, Counter, Known, authenticate};
 
 use super::budgets::Standing;
 use super::method::{Answer, Attempt, Method, MethodPage, Page, Script, Step, Verdict, step_page};
@@ -101,15 +103,25 @@ async fn owner(attempt: &Attempt<'_>, handle: Option<&[u8]>) -> Result<Option<Us
     match (attempt.user, handle) {
         (Some(user), None) => Ok(Some(user.clone())),
         (Some(user), Some(handle)) => {
-            let same = handle == user.id.as_bytes();
+            let same = named_by(handle).is_some_and(|id| *id == user.id);
             Ok(same.then(|| user.clone()))
         }
-        (None, Some(handle)) => match std::str::from_utf8(handle) {
-            Ok(id) => Ok(context.realm.people.users.by_id(id, context.now()).await?),
-            Err(_) => Ok(None),
+        (None, Some(handle)) => match named_by(handle) {
+            Some(id) => Ok(context.realm.people.users.by_id(&id, context.now()).await?),
+            None => Ok(None),
         },
         (None, None) => Ok(None),
     }
+}
+
+/// The id of the account that a user handle names. One of a passkey that was made here is that id;
+/// servers that people come from use their UUID, as text or as it is.
+fn named_by(handle: &[u8]) -> Option<Cow<'_, str>> {
+    if handle.len() == 16 {
+        return Some(base64url::encode(handle).into());
+    }
+    let text = std::str::from_utf8(handle).ok()?;
+    Some(id_of_uuid(text).map_or(text.into(), Cow::from))
 }
 
 fn boxed<'a>(attempt: &'a Attempt<'a>) -> Answer<'a, Verdict> {
@@ -151,6 +163,11 @@ async fn verify(attempt: &Attempt<'_>) -> Result<Verdict, StoreError> {
         let mut passkey = Passkey::read(stored.data.expose())?;
         let key = base64url::decode(passkey.key.as_bytes());
         let key = key.map_err(|_| StoreError::Corrupt("a passkey".into()))?;
+        if passkey.backup_unknown {
+            let said = AuthenticatorData::parse(&answer.authenticator_data);
+            passkey.backup_eligible = said.is_ok_and(|data| data.flags.backup_eligible());
+            passkey.backup_unknown = false;
+        }
         let known = Known {
             id: &answer.id,
             key: &key,

@@ -1,5 +1,6 @@
-//! Codes of an app, by the time (RFC 6238): SHA-1, six digits, 30 seconds, which is what every app
-//! does whatever parameters it receives.
+//! Codes of an app, by the time (RFC 6238). An app that is added here makes them of SHA-1, six
+//! digits and 30 seconds, which is what every app does whatever parameters it receives; one that
+//! came from another server keeps its own [`CodeForm`].
 //!
 //! A code is accepted one step early and one step late: clocks drift, and people type slowly. It
 //! works once: the row has the last step that was accepted, only a later one is accepted after it,
@@ -11,11 +12,12 @@
 
 use serde::{Deserialize, Serialize};
 use signet_crypto::Secret;
-use signet_crypto::mac::hmac_sha1;
+use signet_crypto::mac::{hmac_sha1, hmac_sha256, hmac_sha512};
 use signet_crypto::seal::{Keyring, Purpose};
 use signet_directory::{
     Accounts, CredentialKind, CredentialName, StoredCredential, User, UserError,
 };
+use signet_encoding::base32;
 use signet_oauth::params;
 use signet_store::StoreError;
 
@@ -37,6 +39,13 @@ pub const MAX_APPS: usize = 4;
 pub const SECRET_BYTES: usize = 20;
 /// A code's digits.
 pub const DIGITS: usize = 6;
+/// Shortest secret of an app that comes from another server, in bytes (RFC 4226 section 4, R6).
+pub const MIN_SECRET_BYTES: usize = 10;
+/// Longest secret of an app that comes from another server, in bytes.
+pub const MAX_SECRET_BYTES: usize = 128;
+/// Longest step of an app that comes from another server, in seconds: its codes are accepted for
+/// three of them.
+pub const MAX_PERIOD: u64 = 120;
 
 const PURPOSE: Purpose = Purpose::Other("totp-secret");
 /// How often a row that other logins write at the same time is tried.
@@ -93,22 +102,84 @@ struct AppRow {
     secret: Vec<u8>,
     /// The last step whose code was accepted.
     last_step: u64,
+    /// How its codes are made; rows of before say nothing.
+    #[serde(default, skip_serializing_if = "CodeForm::is_usual")]
+    form: CodeForm,
 }
 
-/// A secret that both sides know.
-pub struct TotpSecret(Secret<Vec<u8>>);
+/// The hash that codes are made with (RFC 6238 section 1.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum CodeHash {
+    /// HMAC-SHA-1.
+    #[default]
+    #[serde(rename = "SHA1")]
+    Sha1,
+    /// HMAC-SHA-256.
+    #[serde(rename = "SHA256")]
+    Sha256,
+    /// HMAC-SHA-512.
+    #[serde(rename = "SHA512")]
+    Sha512,
+}
+
+/// How an app makes its codes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CodeForm {
+    /// The hash.
+    pub algorithm: CodeHash,
+    /// Digits of a code: 6 to 8.
+    pub digits: u32,
+    /// Seconds of a step.
+    pub period: u64,
+}
+
+impl Default for CodeForm {
+    fn default() -> CodeForm {
+        CodeForm {
+            algorithm: CodeHash::Sha1,
+            digits: DIGITS as u32,
+            period: PERIOD,
+        }
+    }
+}
+
+impl CodeForm {
+    fn is_usual(&self) -> bool {
+        *self == CodeForm::default()
+    }
+}
+
+/// A secret that both sides know, and how they make codes of it.
+pub struct TotpSecret(Secret<Vec<u8>>, CodeForm);
 
 impl TotpSecret {
     /// A new one.
     pub fn generate() -> TotpSecret {
-        TotpSecret(Secret::new(
-            signet_crypto::random::bytes::<SECRET_BYTES>().to_vec(),
-        ))
+        TotpSecret::from_bytes(&signet_crypto::random::bytes::<SECRET_BYTES>())
     }
 
     /// One that was made before.
     pub fn from_bytes(bytes: &[u8]) -> TotpSecret {
-        TotpSecret(Secret::new(bytes.to_vec()))
+        TotpSecret(Secret::new(bytes.to_vec()), CodeForm::default())
+    }
+
+    /// One of another server, in base32.
+    ///
+    /// # Errors
+    /// What is wrong with it; never the secret.
+    pub fn brought(secret: &str, form: CodeForm) -> Result<TotpSecret, &'static str> {
+        let secret = base32::decode(secret).ok_or("the secret is not base32")?;
+        let secret = Secret::new(secret);
+        if !(MIN_SECRET_BYTES..=MAX_SECRET_BYTES).contains(&secret.expose().len()) {
+            return Err("the secret has 10 to 128 bytes");
+        }
+        if !(6..=8).contains(&form.digits) {
+            return Err("a code has 6 to 8 digits");
+        }
+        if !(1..=MAX_PERIOD).contains(&form.period) {
+            return Err("a step has 1 to 120 seconds");
+        }
+        Ok(TotpSecret(secret, form))
     }
 
     /// For the sealed state of the page that shows it.
@@ -116,23 +187,14 @@ impl TotpSecret {
         self.0.expose()
     }
 
+    /// How its codes are made.
+    pub fn form(&self) -> CodeForm {
+        self.1
+    }
+
     /// As apps take it (RFC 4648 section 6, without padding).
     pub fn base32(&self) -> String {
-        const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-        let mut text = String::new();
-        let (mut bits, mut held) = (0u32, 0u32);
-        for byte in self.0.expose() {
-            bits = (bits << 8) | u32::from(*byte);
-            held += 8;
-            while held >= 5 {
-                held -= 5;
-                text.push(char::from(ALPHABET[(bits >> held) as usize & 31]));
-            }
-        }
-        if held > 0 {
-            text.push(char::from(ALPHABET[(bits << (5 - held)) as usize & 31]));
-        }
-        text
+        base32::encode(self.0.expose())
     }
 
     /// What apps read from a QR code (the Key URI format, which all of them take). `service`: what
@@ -155,16 +217,24 @@ impl TotpSecret {
 
     /// The code of a step (RFC 4226 section 5.3).
     pub fn code(&self, step: u64) -> String {
-        let hash = hmac_sha1(self.0.expose(), &step.to_be_bytes());
-        let at = usize::from(hash[19] & 15);
-        let word = [hash[at] & 0x7f, hash[at + 1], hash[at + 2], hash[at + 3]];
-        format!("{:06}", u32::from_be_bytes(word) % 1_000_000)
+        let (key, message) = (self.0.expose(), &step.to_be_bytes());
+        let word = match self.1.algorithm {
+            CodeHash::Sha1 => truncated(&hmac_sha1(key, message)),
+            CodeHash::Sha256 => truncated(&hmac_sha256(key, message)),
+            CodeHash::Sha512 => truncated(&hmac_sha512(key, message)),
+        };
+        let digits = self.1.digits;
+        format!(
+            "{:0width$}",
+            word % 10u32.pow(digits),
+            width = digits as usize
+        )
     }
 
     /// The step after `last_step` whose code was typed, of those that are accepted at `now`. It
     /// takes as long for every code.
     fn step_of(&self, typed: &str, last_step: u64, now: u64) -> Option<u64> {
-        let present = now / PERIOD;
+        let present = now / self.1.period;
         let mut found = None;
         for step in present.saturating_sub(WINDOW)..=present + WINDOW {
             let equal = signet_crypto::ct_eq(self.code(step).as_bytes(), typed.as_bytes());
@@ -174,6 +244,13 @@ impl TotpSecret {
         }
         found
     }
+}
+
+/// 31 bits of a tag, from where its last four bits say (RFC 4226 section 5.3). Every tag has 20
+/// bytes at least.
+fn truncated(tag: &[u8]) -> u32 {
+    let at = usize::from(tag[tag.len() - 1] & 15);
+    u32::from_be_bytes([tag[at] & 0x7f, tag[at + 1], tag[at + 2], tag[at + 3]])
 }
 
 /// What an app calls this server: the realm's name, or the host where nobody gave it one.
@@ -204,7 +281,7 @@ fn binding(user_id: &str, id: &str) -> Vec<u8> {
 fn open(row: &AppRow, keyring: &Keyring, user_id: &str, id: &str) -> Option<TotpSecret> {
     let opened = keyring.open_with(PURPOSE, &binding(user_id, id), &row.secret);
     match opened {
-        Ok(secret) => Some(TotpSecret(Secret::new(secret))),
+        Ok(secret) => Some(TotpSecret(Secret::new(secret), row.form)),
         Err(_) => {
             tracing::error!(user = %user_id, "failed to open a TOTP secret");
             None
@@ -255,16 +332,59 @@ fn of_first_code(
     let Some(last_step) = secret.step_of(&digits(typed), 0, now) else {
         return Ok(None);
     };
+    made(secret, last_step, label, keyring, user_id, now).map(Some)
+}
+
+/// A credential for the app of an account that comes from another server.
+///
+/// # Errors
+/// Sealing.
+pub fn imported(
+    secret: &TotpSecret,
+    label: &str,
+    keyring: &Keyring,
+    user_id: &str,
+    created_at: u64,
+) -> Result<StoredCredential, StoreError> {
+    made(secret, 0, label, keyring, user_id, created_at)
+}
+
+fn made(
+    secret: &TotpSecret,
+    last_step: u64,
+    label: &str,
+    keyring: &Keyring,
+    user_id: &str,
+    now: u64,
+) -> Result<StoredCredential, StoreError> {
     let id = signet_encoding::base64url::encode(&signet_crypto::random::id::<12>());
     let sealed = keyring.seal_with(PURPOSE, &binding(user_id, &id), secret.expose());
     let sealed = sealed.map_err(|_| StoreError::Unavailable("sealing".into()))?;
     let row = AppRow {
         secret: sealed,
         last_step,
+        form: secret.1,
     };
     let name = CredentialName::new(CredentialKind::Totp, id);
     let data = write(&row).expose().clone();
-    Ok(Some(StoredCredential::new(name, label, data, now)))
+    Ok(StoredCredential::new(name, label, data, now))
+}
+
+/// The secret of an app, for who takes an account elsewhere.
+///
+/// # Errors
+/// [`StoreError::Corrupt`]; None: it cannot be opened any more.
+pub fn opened(
+    credential: &StoredCredential,
+    keyring: &Keyring,
+    user_id: &str,
+) -> Result<Option<TotpSecret>, StoreError> {
+    Ok(open(
+        &read(credential)?,
+        keyring,
+        user_id,
+        &credential.name.id,
+    ))
 }
 
 /// Whether this is a code of one of the account's apps, which is used up by it.
@@ -437,17 +557,63 @@ mod tests {
         }
     }
 
+    /// RFC 6238 appendix B: each hash has a secret of its own length there.
     #[test]
-    fn base32_has_no_padding() {
-        // RFC 4648 section 10.
-        for (bytes, text) in [
-            ("", ""),
-            ("f", "MY"),
-            ("fo", "MZXQ"),
-            ("foobar", "MZXW6YTBOI"),
+    fn codes_of_other_forms_are_those_of_the_rfc() {
+        let seed = b"1234567890".repeat(7);
+        for (algorithm, length, codes) in [
+            (CodeHash::Sha1, 20, ["94287082", "07081804", "69279037"]),
+            (CodeHash::Sha256, 32, ["46119246", "68084774", "90698825"]),
+            (CodeHash::Sha512, 64, ["90693936", "25091201", "38618901"]),
         ] {
-            assert_eq!(TotpSecret::from_bytes(bytes.as_bytes()).base32(), text);
+            let form = CodeForm {
+                algorithm,
+                digits: 8,
+                period: PERIOD,
+            };
+            let text = base32::encode(&seed[..length]);
+            let secret = TotpSecret::brought(&text, form).unwrap();
+            for (time, code) in [59, 1_111_111_109, 2_000_000_000].into_iter().zip(codes) {
+                assert_eq!(secret.code(time / PERIOD), code);
+            }
+            let slow = CodeForm { period: 60, ..form };
+            let slow = TotpSecret::brought(&text, slow).unwrap();
+            assert_eq!(slow.step_of(&slow.code(100), 0, 6_030), Some(100));
+            assert_eq!(slow.step_of(&secret.code(201), 0, 6_030), None);
         }
+    }
+
+    #[test]
+    fn an_app_of_another_server_is_held_to_bounds() {
+        let usual = CodeForm::default();
+        let secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ";
+        for (text, form) in [
+            ("no base32!", usual),
+            ("GEZDGNBV", usual),
+            (&*"GEZDGNBV".repeat(40), usual),
+            (secret, CodeForm { digits: 5, ..usual }),
+            (secret, CodeForm { digits: 9, ..usual }),
+            (secret, CodeForm { period: 0, ..usual }),
+            (
+                secret,
+                CodeForm {
+                    period: MAX_PERIOD + 1,
+                    ..usual
+                },
+            ),
+        ] {
+            let Err(why) = TotpSecret::brought(text, form) else {
+                panic!("{form:?}");
+            };
+            assert!(!why.contains(text));
+        }
+    }
+
+    #[test]
+    fn a_row_of_before_says_nothing_of_its_form() {
+        let row: AppRow = serde_json::from_str(r#"{"secret":[1],"last_step":7}"#).unwrap();
+        assert_eq!(row.form, CodeForm::default());
+        assert_eq!(write(&row).expose(), br#"{"secret":[1],"last_step":7}"#);
     }
 
     #[tokio::test]

@@ -84,6 +84,11 @@ pub enum Command {
         after_help = "Example:\n  signet user list --data-dir .signet"
     )]
     User(admin::UserCommand),
+    /// Bring people, clients, groups, roles and identity providers from another server's export.
+    #[command(
+        after_help = "docs/moving.md says for each server which file it takes, what comes over and what does not. What is there already stays as it is.\n\nExample:\n  signet import keycloak export/ --dry-run\n  signet import keycloak export/ --data-dir .signet"
+    )]
+    Import(signet_moving::Import),
     /// See and rotate the signing keys.
     #[command(
         subcommand,
@@ -224,6 +229,9 @@ pub enum Command {
     },
 }
 
+// As many as the server takes of a call.
+const _: () = assert!(signet_moving::AT_ONCE <= signet_admin::MAX_IMPORTED);
+
 /// Parses the arguments, does the command, and turns its outcome into the exit code.
 pub fn run() -> ExitCode {
     // clap itself prints help (0) and wrong usage (2).
@@ -238,6 +246,9 @@ pub fn run() -> ExitCode {
         Command::Token(command) => token::run(command, &output),
         Command::Client(command) => admin::client(command, &output),
         Command::User(command) => admin::user(command, &output),
+        Command::Import(command) => {
+            block_on(signet_moving::import(&command, &output)).and_then(|done| done)
+        }
         Command::Key(command) => admin::key(command, &output),
         Command::Session(command) => admin::session(command, &output),
         Command::Grant(command) => admin::grant(command, &output),

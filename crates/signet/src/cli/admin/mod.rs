@@ -8,7 +8,6 @@ mod connect;
 mod credentials;
 mod delete;
 mod fields;
-mod import;
 mod invite;
 mod node;
 mod noun;

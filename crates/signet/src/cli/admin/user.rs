@@ -13,7 +13,6 @@ use super::{
     add::{self, Add},
     credentials, delete,
     fields::Field,
-    import,
     invite::{self, Invite},
     noun::{self, Leave, Paging},
 };
@@ -268,7 +267,9 @@ pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
             leave.ask(&format!("Remove {kind} of {name} for good?"))?;
             credentials::remove(&name, &kind, id.as_deref(), &target, output)
         }
-        UserCommand::Import { file, target } => import::run(&file, &target, output),
+        UserCommand::Import { file, target } => {
+            block_on(signet_moving::import_accounts(&file, &target, output)).and_then(|done| done)
+        }
         UserCommand::Export { name, target } => {
             block_on(Session::with(&target, async |session| {
                 let path = path(&find(session, &name).await?);

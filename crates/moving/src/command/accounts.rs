@@ -10,35 +10,26 @@ use std::{
     path::Path,
 };
 
-use http::Method;
 use serde_json::{Map, Value, json};
-use signet_admin::MAX_IMPORTED;
-
-use crate::cli::{Failure, Output, block_on, output};
 use signet_admin_client::{Session, Target};
+use signet_terminal::output::{Failure, Output, note};
 use signet_terminal::progress::Progress;
 
-/// Where the server takes them.
-const PATH: &str = "/user-import";
-/// Longest line, in bytes.
-pub const MAX_LINE_BYTES: usize = 64 * 1024;
-/// Bytes of lines that are sent at once: the server's bound of a body, with room to spare.
-const BYTES_AT_ONCE: usize = 96 * 1024;
+use super::send::Sender;
 
-/// The outcome of the lines.
-#[derive(Default)]
-struct Done {
-    imported: u64,
-    existing: u64,
-    refused: Vec<Value>,
-}
+/// Longest line of a file of accounts, in bytes.
+pub(crate) const MAX_LINE_BYTES: usize = 64 * 1024;
 
 /// Does the command.
-pub fn run(file: &Path, target: &Target, output: &Output) -> Result<(), Failure> {
+///
+/// # Errors
+/// A line that is no account; what the server refuses.
+pub async fn run(file: &Path, target: &Target, output: &Output) -> Result<(), Failure> {
     let total = check(file)?;
-    block_on(Session::with(target, async |session| {
+    Session::with(target, async |session| {
         import(session, file, total, output).await
-    }))?
+    })
+    .await
 }
 
 /// The lines of a file: their numbers, from 1, and what is in them. Empty lines are none.
@@ -87,7 +78,7 @@ fn check(file: &Path) -> Result<u64, Failure> {
     let mut total = 0;
     for line in lines(file)? {
         if let Err(failure) = line {
-            output::note("nothing was imported: every line is read before the first is sent");
+            note("nothing was imported: every line is read before the first is sent");
             return Err(failure);
         }
         total += 1;
@@ -102,76 +93,41 @@ async fn import(
     output: &Output,
 ) -> Result<(), Failure> {
     let progress = Progress::of("importing");
-    let mut done = Done::default();
-    let (mut waiting, mut bytes, mut sent) = (Vec::new(), 0, 0);
-    let mut all = lines(file)?;
-    loop {
-        let next = all.next().transpose()?;
-        let len = next.as_ref().map_or(0, |(_, line)| line.to_string().len());
-        let full = waiting.len() >= MAX_IMPORTED || bytes + len > BYTES_AT_ONCE;
-        if !waiting.is_empty() && (full || next.is_none()) {
-            let upto = sent + waiting.len() as u64;
-            if let Err(failure) = send(session, file, &waiting, &mut done).await {
-                output::note(&format!(
-                    "{sent} of {total} accounts were looked at before; run it again: those that were imported stay as they are"
-                ));
-                return Err(failure);
-            }
-            sent = upto;
-            progress.at(sent, total);
-            waiting.clear();
-            bytes = 0;
+    let mut sender = Sender::new(session, file.display().to_string(), "line");
+    let sent = async {
+        for line in lines(file)? {
+            let (number, account) = line?;
+            sender.push(number, account).await?;
+            progress.at(sender.sent, total);
         }
-        let Some(line) = next else { break };
-        bytes += len;
-        waiting.push(line);
-    }
+        sender.flush().await
+    };
+    let sent = sent.await;
     drop(progress);
+    if let Err(failure) = sent {
+        note(&format!(
+            "{} of {total} accounts were looked at before; run it again: those that were imported stay as they are",
+            sender.sent
+        ));
+        return Err(failure);
+    }
+    let done = sender.done;
     let refused = done.refused.len();
     let sentence = format!(
         "{} accounts were imported, {} were there already and stay as they are, {refused} were refused",
         done.imported, done.existing
     );
-    let said = json!({
+    let mut said = json!({
         "imported": done.imported,
         "existing": done.existing,
         "refused": done.refused,
     });
+    if !done.left_out.is_empty() {
+        said["left_out"] = done.left_out.into();
+    }
     if refused == 0 {
         return output.print(&said, || sentence);
     }
-    output::note("all lines but those that were refused are done; mend them, and run it again");
+    note("all lines but those that were refused are done; mend them, and run it again");
     Err(Failure::no("refused", sentence).with(said))
-}
-
-/// Sends some lines, and says which are refused.
-async fn send(
-    session: &Session,
-    file: &Path,
-    lines: &[(u64, Value)],
-    done: &mut Done,
-) -> Result<(), Failure> {
-    let users: Vec<&Value> = lines.iter().map(|(_, line)| line).collect();
-    let body = json!({ "users": users });
-    let answer = session.call(Method::POST, PATH, Some(&body), None).await?;
-    let results = answer.value["results"].as_array();
-    let results = results.filter(|results| results.len() == lines.len());
-    let results = results.ok_or_else(|| Failure::unusable("the server answered something else"))?;
-    for ((number, line), result) in lines.iter().zip(results) {
-        match result["outcome"].as_str() {
-            Some("made") => done.imported += 1,
-            Some("existing") => done.existing += 1,
-            _ => {
-                let why = result["error"].as_str().unwrap_or("refused");
-                let username = line["username"].as_str().unwrap_or("");
-                output::note(&format!("{}:{number}: {username}: {why}", file.display()));
-                done.refused.push(json!({
-                    "line": number,
-                    "username": username,
-                    "error": why,
-                }));
-            }
-        }
-    }
-    Ok(())
 }

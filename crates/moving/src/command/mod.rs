@@ -1,0 +1,5 @@
+//! The commands: what they take, and how they speak with a server.
+
+pub(crate) mod accounts;
+pub(crate) mod import;
+pub(crate) mod send;

@@ -1,0 +1,126 @@
+//! People of Keycloak.
+
+use super::credentials;
+use super::form::User;
+use super::known::Known;
+use super::realm::{OWN_CLIENTS, is_own_text};
+use super::rows;
+use crate::moved::{Consent, Identity, Person};
+use crate::people::{Draft, id_of_uuid, texts};
+use crate::report::Report;
+
+/// A person; None: nobody that can come.
+pub(super) fn read(user: User, known: &Known<'_>, report: &mut Report) -> Option<Draft> {
+    let name = user.username.clone();
+    if user.service_account_client_id.is_some() {
+        report.add(&rows::SERVICE_ACCOUNTS, name, "");
+        return None;
+    }
+    if user.federation_link.is_some() {
+        report.add(&rows::FEDERATED_USERS, name, "");
+        return None;
+    }
+    let mut person = Person {
+        id: user.id.as_deref().and_then(id_of_uuid),
+        username: user.username,
+        email: user.email.filter(|email| !email.is_empty()),
+        email_verified: user.email_verified,
+        enabled: user.enabled,
+        created_at: user.created_timestamp.map(|at| at / 1000),
+        ..Person::default()
+    };
+    if person.id.is_none() {
+        report.add(&rows::USERS, &*name, "its id is no UUID: a new one");
+    }
+    for (member, text) in [
+        ("given_name", &user.first_name),
+        ("family_name", &user.last_name),
+    ] {
+        if let Some(text) = text.as_ref().filter(|text| !text.is_empty()) {
+            person
+                .profile
+                .insert(member.to_owned(), text.clone().into());
+        }
+    }
+    let names = [&user.first_name, &user.last_name];
+    let full: Vec<&str> = names.into_iter().flatten().map(|name| &**name).collect();
+    if !full.join("").is_empty() {
+        person
+            .profile
+            .insert("name".to_owned(), full.join(" ").trim().into());
+    }
+    for credential in &user.credentials {
+        credentials::read(credential, &mut person, known, report);
+    }
+    for action in &user.required_actions {
+        match action.as_str() {
+            "UPDATE_PASSWORD" => person.must_change_password = true,
+            other => report.add(&rows::OTHER_ACTIONS, &*name, other),
+        }
+    }
+    let (roles, unknown) = known.roles.held(&user.realm_roles, &user.client_roles);
+    person.roles = roles;
+    if user
+        .client_roles
+        .keys()
+        .any(|client| client == "realm-management")
+    {
+        report.add(&rows::ADMINISTRATORS, &*name, "");
+    }
+    for role in unknown.iter().filter(|role| !is_own_text(role)) {
+        report.add(
+            &rows::OWN_ROLES,
+            &*name,
+            format!("{role} is not in the export"),
+        );
+    }
+    for path in &user.groups {
+        match known.groups.get(path) {
+            Some(group) if !person.groups.contains(group) => person.groups.push(group.clone()),
+            Some(_) => {}
+            None => report.add(
+                &rows::GROUPS,
+                &*name,
+                format!("{path} is not in the export"),
+            ),
+        }
+    }
+    for identity in user.federated_identities {
+        match known.providers.get(&identity.identity_provider) {
+            Some(provider) => person.identities.push(Identity {
+                provider: provider.clone(),
+                subject: identity.user_id,
+                name: identity.user_name,
+            }),
+            None => report.add(&rows::LINKS, &*name, identity.identity_provider),
+        }
+    }
+    let others = |client: &String| !OWN_CLIENTS.contains(&client.as_str());
+    let consents = user.client_consents.into_iter();
+    let consents = consents.filter(|consent| others(&consent.client_id));
+    person.consents = consents
+        .map(|consent| Consent {
+            client_id: consent.client_id,
+            scope: scope(&consent.granted_client_scopes),
+            granted_at: consent.created_date.map(|at| at / 1000),
+        })
+        .collect();
+    let attributes = user.attributes.unwrap_or_default().into_iter();
+    let attributes = attributes.map(|(name, value)| (name, texts(value)));
+    Some(Draft {
+        person,
+        attributes: attributes.collect(),
+    })
+}
+
+/// Scopes of a consent: Keycloak asks for `openid` without granting it by name.
+fn scope(granted: &[String]) -> String {
+    let known = ["profile", "email", "address", "phone", "offline_access"];
+    let known = known
+        .into_iter()
+        .filter(|name| granted.iter().any(|one| one == name));
+    std::iter::once("openid")
+        .chain(known)
+        .collect::<Vec<_>>()
+        .join(" ")
+}

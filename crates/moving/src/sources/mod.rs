@@ -1,0 +1,51 @@
+//! The servers that people come from: one file each, one row in the table.
+
+mod keycloak;
+mod ory;
+
+use std::path::Path;
+
+use crate::moved::Moved;
+use crate::read::{Part, ReadError, parts};
+use crate::report::Row;
+
+/// A server that people come from.
+pub struct Source {
+    /// Names it in commands.
+    pub name: &'static str,
+    /// What it is called.
+    pub title: &'static str,
+    /// Which file it takes, and how that is made.
+    pub takes: &'static str,
+    /// How the names of its files end, where it takes a directory.
+    pub endings: &'static [&'static str],
+    /// What comes over, and what does not.
+    pub rows: &'static [Row],
+    /// Reads its files.
+    pub read: fn(&[Part], &Options) -> Result<Moved, ReadError>,
+}
+
+/// What an export does not say, and its operator does.
+#[derive(Clone, Default, Debug)]
+pub struct Options {
+    /// The relying party of passkeys whose export names none.
+    pub rp_id: Option<String>,
+}
+
+/// Every source.
+pub const SOURCES: &[&Source] = &[&keycloak::SOURCE, &ory::SOURCE];
+
+impl Source {
+    /// The source of this name.
+    pub fn named(name: &str) -> Option<&'static Source> {
+        SOURCES.iter().copied().find(|source| source.name == name)
+    }
+
+    /// Reads a file, or a directory of them.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub fn read_path(&self, path: &Path, options: &Options) -> Result<Moved, ReadError> {
+        (self.read)(&parts(path, self.endings)?, options)
+    }
+}
