@@ -7,11 +7,11 @@ use crate::engine::operation::{Operation, run};
 use crate::engine::output::{Created, Json};
 use crate::engine::problem::Problem;
 use crate::engine::right::Right::{Read, Write};
-use crate::operations::agent_model::{
+use crate::operations::model::List;
+use crate::operations::models::agents::{
     AgentDocument, AgentGrantDocument, AgentSummary, AgentTokenDocument, NewAgentDocument,
     NodeTime, StopDocument,
 };
-use crate::operations::model::List;
 use http::StatusCode;
 use signet_agent::{
     AgentId, Hash, Refusal, identity::VerifiedDocument, json::File, revocation::Target,

@@ -1,5 +1,5 @@
 //! The operations of the admin API, one file a kind of record, with its models beside it.
-pub(crate) mod agent_model;
+
 pub(crate) mod agents;
 pub(crate) mod audit;
 pub(crate) mod brought;
@@ -14,10 +14,10 @@ pub(crate) mod keys;
 pub(crate) mod last_administrator;
 pub(crate) mod logouts;
 pub(crate) mod model;
+pub(crate) mod models;
 pub(crate) mod nodes;
 pub(crate) mod people;
-pub(crate) mod people_model;
-pub(crate) mod provider_model;
+
 pub(crate) mod providers;
 pub(crate) mod realms;
 pub(crate) mod resources;

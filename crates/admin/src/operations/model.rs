@@ -1,5 +1,5 @@
 //! What goes over the wire. Field names are the specifications' own; times are Unix seconds.
-use crate::operations::people_model::ClaimTable;
+use crate::operations::models::people::ClaimTable;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use signet_directory::grants::GrantRow;

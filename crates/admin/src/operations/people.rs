@@ -8,7 +8,7 @@ use crate::engine::output::{Json, Revised, Written};
 use crate::engine::problem::Problem;
 use crate::engine::right::Right::{Read, Write};
 use crate::operations::model::{List, UserDocument};
-use crate::operations::people_model::{
+use crate::operations::models::people::{
     AttributeChange, AttributeDocument, GroupChange, GroupDocument, RoleChange, RoleDocument,
 };
 use crate::operations::users::{self, READ_AT_ONCE};

@@ -8,7 +8,7 @@ use crate::engine::output::{Json, Revised, Written};
 use crate::engine::problem::Problem;
 use crate::engine::right::Right::{Read, Write};
 use crate::operations::model::List;
-use crate::operations::provider_model::ProviderDocument;
+use crate::operations::models::providers::ProviderDocument;
 use schemars::JsonSchema;
 use signet_oauth::people::provider::Provider;
 use signet_realm::state::Realm;

@@ -11,7 +11,7 @@ use crate::operations::last_administrator::{Insists, keeping_one};
 use crate::operations::model::{
     EmailChange, List, ListChange, NewUserDocument, PasswordChange, UserChange, UserDocument,
 };
-use crate::operations::people_model::AttributesChange;
+use crate::operations::models::people::AttributesChange;
 use http::StatusCode;
 use schemars::JsonSchema;
 use signet_crypto::Secret;

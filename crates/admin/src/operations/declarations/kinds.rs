@@ -6,10 +6,10 @@ use crate::engine::noun::Noun;
 use crate::engine::problem::Problem;
 use crate::engine::words;
 use crate::operations::model::{ResourceDocument, ScopeDocument};
-use crate::operations::people_model::{
+use crate::operations::models::people::{
     AttributeChange, AttributeDocument, GroupDocument, RoleChange, RoleDocument,
 };
-use crate::operations::provider_model::ProviderDocument;
+use crate::operations::models::providers::ProviderDocument;
 use crate::operations::{clients, people as records, providers, resources, rules, users};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;

@@ -7,7 +7,7 @@ use crate::engine::problem::Problem;
 use crate::engine::words;
 use crate::operations::last_administrator::Insists;
 use crate::operations::model::{EmailChange, ListChange, NewUserDocument, UserChange};
-use crate::operations::people_model::AttributesChange;
+use crate::operations::models::people::AttributesChange;
 use crate::operations::users;
 use serde_json::{Map, Value as JsonValue};
 use signet_crypto::Secret;

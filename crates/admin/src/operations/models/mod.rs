@@ -1,0 +1,4 @@
+//! Documents that several operations show or read.
+pub(crate) mod agents;
+pub(crate) mod people;
+pub(crate) mod providers;
