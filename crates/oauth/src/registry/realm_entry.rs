@@ -51,18 +51,18 @@ impl RealmEntry {
     /// The first [`Fault`].
     pub fn check(&self) -> Result<(), Fault> {
         if self.issuer.len() > MAX_REALM_ISSUER_BYTES {
-            return Err("issuer: at most 512 bytes".into());
+            return Err("issuer: at most 512 bytes");
         }
         let description = self.description.as_deref().unwrap_or_default();
         if description.len() > MAX_REALM_DESCRIPTION_BYTES {
-            return Err("description: at most 512 bytes".into());
+            return Err("description: at most 512 bytes");
         }
         if self.settings.len() > MAX_REALM_SETTINGS {
-            return Err("settings: at most 200".into());
+            return Err("settings: at most 200");
         }
         let mut values = self.settings.values();
         if values.any(|value| value.len() > MAX_REALM_SETTING_BYTES) {
-            return Err("settings: a value has at most 4096 bytes".into());
+            return Err("settings: a value has at most 4096 bytes");
         }
         Ok(())
     }
