@@ -129,7 +129,8 @@ impl Further {
         let mut count = 0;
         for table in Table::ALL {
             loop {
-                let page = view.page(*table, None, AT_ONCE, now).await;
+                // As of the beginning of time: rows that have expired go, too.
+                let page = view.page(*table, None, AT_ONCE, 0).await;
                 let page = page.map_err(|e| e.to_string())?;
                 let whole = page.len() < AT_ONCE;
                 count += page.len();
@@ -176,7 +177,7 @@ async fn close_trail(audit: signet_audit::Audit) {
 
 impl OpenRealm for Further {
     fn check(&self, entry: &RealmEntry) -> Result<(), Vec<String>> {
-        check::of_realm(&self.config.load(), &self.base, entry)
+        check::of_realm(&self.config.load(), &self.base, entry, true)
     }
 
     fn open(&self, entry: Arc<RealmEntry>) -> RealmsFuture<'_, Result<Arc<Realm>, String>> {
@@ -233,6 +234,7 @@ pub async fn keep(realms: Arc<Realms>) {
     loop {
         tokio::time::sleep(DELETE_EVERY).await;
         realms.delete_due().await;
+        realms.close_quiet().await;
         if swept.elapsed() >= SWEEP_EVERY {
             for realm in realms.table().opened() {
                 tasks::sweep_memory(&realm).await;

@@ -167,12 +167,18 @@ fn store(config: &Config, base: &Path, secrets: bool, faults: &mut Faults) {
 }
 
 /// Everything that is wrong with the record of a realm, with what its settings mean together.
+/// `secrets`: also read the secrets that they refer to.
 ///
 /// # Errors
 /// One sentence for each place.
-pub fn of_realm(config: &Config, base: &Path, entry: &RealmEntry) -> Result<(), Vec<String>> {
+pub fn of_realm(
+    config: &Config,
+    base: &Path,
+    entry: &RealmEntry,
+    secrets: bool,
+) -> Result<(), Vec<String>> {
     let config = realms::of_realm(config, entry)?;
-    let faults = check(&config, base, true);
+    let faults = check(&config, base, secrets);
     let is_own = |path: &str| {
         let whose = settings::row(path);
         whose.is_none_or(|row| row.owner == settings::Owner::Realm)
@@ -188,13 +194,21 @@ pub fn of_realm(config: &Config, base: &Path, entry: &RealmEntry) -> Result<(), 
 }
 
 /// Everything that is wrong with the realms that the file declares.
-pub(crate) fn realms(config: &Config, base: &Path, faults: &mut Faults) {
+pub(crate) fn realms(config: &Config, base: &Path, secrets: bool, faults: &mut Faults) {
+    let of_process = faults.0.iter();
+    let of_process: Vec<String> = of_process
+        .map(|fault| format!("{}: {}", fault.path, fault.message))
+        .collect();
     realms::declared(config, faults);
     let mut issuers = vec![config.issuer.clone()];
     for (i, realm) in config.realms.iter().enumerate() {
         let entry = realms::entry(config, realm);
-        for why in of_realm(config, base, &entry).err().into_iter().flatten() {
-            faults.add(format!("realms[{i}].settings"), why);
+        let wrong = of_realm(config, base, &entry, secrets).err();
+        for why in wrong.into_iter().flatten() {
+            // What it has of the process is named there.
+            if !of_process.contains(&why) {
+                faults.add(format!("realms[{i}].settings"), why);
+            }
         }
         if issuers.contains(&entry.issuer) {
             faults.add(
@@ -267,7 +281,6 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
         "name",
         &mut faults,
     );
-    realms(config, base, &mut faults);
     for (i, entry) in config.scopes.iter().enumerate() {
         apply::scope(entry, &format!("scopes[{i}]"), &mut faults);
     }
@@ -319,6 +332,7 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
     {
         faults.add("log.level", format!("not a level or filter: {e}"));
     }
+    realms(config, base, secrets, &mut faults);
     faults.0
 }
 

@@ -160,7 +160,7 @@ fn unknown(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::{of_realm as check, realms as check_declared};
+    use crate::check;
     use std::path::Path;
 
     fn config() -> Config {
@@ -223,7 +223,7 @@ mod tests {
             assert!(said.contains(part), "{part}: {said}");
         }
         let own = entry(&[("lifetimes.code", "\"5d\"")]);
-        let wrong = check(&config(), Path::new("."), &own).expect_err("too long");
+        let wrong = check::of_realm(&config(), Path::new("."), &own, true).expect_err("too long");
         assert!(
             wrong[0].starts_with("lifetimes.code: must be from"),
             "{wrong:?}"
@@ -242,7 +242,7 @@ mod tests {
             "[[realms]]\nname = \"acme\"\n[realms.settings]\n\"lifetimes.code\" = \"30s\"\n[realms.settings.brand]\nname = \"Acme\"\n[realms.settings.agents.constraints]\nx-a = \"most\"\n",
         );
         let mut faults = Faults::default();
-        check_declared(&config, Path::new("."), &mut faults);
+        check::realms(&config, Path::new("."), true, &mut faults);
         assert_eq!(faults.0, []);
         let realms = declared(&config, &mut faults);
         let acme = &realms["acme"];
@@ -256,7 +256,7 @@ mod tests {
         let config = text(
             "[[realms]]\nname = \"A\"\n[[realms]]\nname = \"b\"\nissuer = \"https://id.example\"\n[realms.settings.lifetimes]\ncod = 1\n",
         );
-        check_declared(&config, Path::new("."), &mut faults);
+        check::realms(&config, Path::new("."), true, &mut faults);
         let said: Vec<&str> = faults.0.iter().map(|fault| &*fault.path).collect();
         assert_eq!(
             said,

@@ -5,10 +5,12 @@
 //! next request. So every setting of its record counts at once, and no request sees half of a
 //! change.
 mod deleting;
+mod quiet;
 mod requests;
 mod slot;
 
 pub use deleting::NotDeleted;
+pub use quiet::MAX_OPEN_REALMS;
 pub use requests::{MAX_COUNTED_REALMS, OTHER_REALMS, Requests};
 pub use slot::{NotOpen, Slot};
 

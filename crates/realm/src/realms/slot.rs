@@ -49,6 +49,8 @@ pub struct Slot {
     closing: tokio::sync::Mutex<()>,
     /// Requests for it, from its first one on.
     requests: OnceLock<Arc<AtomicU64>>,
+    /// When the last one came, Unix milliseconds.
+    asked_at_ms: AtomicU64,
 }
 
 impl Slot {
@@ -61,6 +63,7 @@ impl Slot {
             closed: watch::Sender::new(false),
             closing: tokio::sync::Mutex::new(()),
             requests: OnceLock::new(),
+            asked_at_ms: AtomicU64::new(0),
         })
     }
 
@@ -74,6 +77,7 @@ impl Slot {
             closed: watch::Sender::new(false),
             closing: tokio::sync::Mutex::new(()),
             requests: OnceLock::new(),
+            asked_at_ms: AtomicU64::new(0),
         })
     }
 
@@ -91,6 +95,12 @@ impl Slot {
     pub(super) fn count(&self, realms: &Realms) {
         let counter = || realms.requests.counter(&self.entry.name);
         self.requests.get_or_init(counter).fetch_add(1, Relaxed);
+        self.asked_at_ms.store(realms.first().now_ms(), Relaxed);
+    }
+
+    /// When the last request for it came, Unix milliseconds; 0: none did.
+    pub(super) fn asked_at_ms(&self) -> u64 {
+        self.asked_at_ms.load(Relaxed)
     }
 
     async fn until_free(&self) {

@@ -58,5 +58,5 @@ rows! {
     MAIL: Stays, "Mail settings", "`[mail]` in the configuration.";
     ORGANIZATIONS: Stays, "Organizations", "A group, or a realm of its own.";
     SETTINGS: Stays, "Realm settings: lifetimes, themes, policies, events", "The configuration file (docs/settings.md).";
-    SESSIONS: Stays, "Sessions and tokens", "People log in again.";
+    SESSIONS_AND_TOKENS: Stays, "Sessions and tokens", "People log in again.";
 }
