@@ -66,6 +66,7 @@ static SERVER: LazyLock<Server> = LazyLock::new(|| {
         scopes: Registry::standard_scopes(),
         people: Arc::default(),
         providers: Arc::default(),
+        realms: Arc::default(),
         rules: Arc::default(),
     };
     let key = SealingKey {
