@@ -101,20 +101,20 @@ impl Further {
             let parts = parts(&wanted, placed, kept).await?;
             let realm = Realm::new(first.host.clone(), parts);
             self.cluster.attach_further(&realm).await?;
-            if self.cluster.is_whole() {
-                note_realm(&config, &realm).await?;
+            if self.cluster.is_whole()
+                && let Err(error) = note_realm(&config, &realm).await
+            {
+                self.cluster.detach_further(&realm);
+                return Err(error);
             }
             Ok(realm)
         };
         let made: Result<Arc<Realm>, String> = made.await;
-        match made {
-            Ok(realm) => Ok(realm),
-            Err(error) => {
-                // It is not left to hold the trail's directory.
-                close_trail(audit).await;
-                Err(error)
-            }
+        if made.is_err() {
+            // It is not left to hold the trail's directory.
+            close_trail(audit).await;
         }
+        made
     }
 
     fn view(&self, entry: &RealmEntry) -> Result<RealmStore, String> {
@@ -122,7 +122,7 @@ impl Further {
         Ok(RealmStore::new(&id, self.cluster.store().clone()))
     }
 
-    /// How many rows were there. All of them are gone.
+    /// How many rows it found and deleted.
     async fn delete_rows(&self, entry: &RealmEntry) -> Result<usize, String> {
         let view = self.view(entry)?;
         let now = self.first.now();

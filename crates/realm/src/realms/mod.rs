@@ -50,7 +50,7 @@ pub trait OpenRealm: Send + Sync {
     fn has_work<'a>(&'a self, entry: &'a RealmEntry) -> RealmsFuture<'a, bool>;
 
     /// Deletes everything of a realm that is closed: its rows in every table, its audit trail. How
-    /// many rows were left after that; more than none: to be done again.
+    /// many rows it found: none, when it is called again, says that nothing came after them.
     fn delete<'a>(&'a self, entry: &'a RealmEntry) -> RealmsFuture<'a, Result<usize, String>>;
 }
 
@@ -58,6 +58,9 @@ pub trait OpenRealm: Send + Sync {
 pub struct Table {
     entries: Arc<RealmEntries>,
     slots: HashMap<RealmId, Arc<Slot>>,
+    /// Places whose records are gone, until their realms are closed: a realm of the same name is
+    /// opened after that.
+    leaving: HashMap<RealmId, Arc<Slot>>,
     /// Realms that were made elsewhere and have no record.
     given: Vec<Arc<Realm>>,
 }
@@ -109,6 +112,7 @@ impl Realms {
             table: ArcSwap::from_pointee(Table {
                 entries: Arc::default(),
                 slots: HashMap::new(),
+                leaving: HashMap::new(),
                 given: Vec::new(),
             }),
             changing: Mutex::new(()),
@@ -157,6 +161,7 @@ impl Realms {
         self.table.store(Arc::new(Table {
             entries: Arc::clone(&table.entries),
             slots: table.slots.clone(),
+            leaving: table.leaving.clone(),
             given,
         }));
     }
@@ -204,20 +209,28 @@ impl Realms {
             }
             let known = before.slots.get(&id);
             let slot = match known {
-                Some(slot) if Arc::ptr_eq(slot.entry(), entry) => Arc::clone(slot),
-                Some(slot) => Slot::after(slot, Arc::clone(entry)),
-                None => Slot::new(Arc::clone(entry)),
+                // A file that was read again says the same of most.
+                Some(slot) if slot.entry() == entry => Arc::clone(slot),
+                Some(slot) => Slot::new(Arc::clone(entry), Some(slot)),
+                None => Slot::new(Arc::clone(entry), before.leaving.get(&id)),
             };
             slots.insert(id, slot);
         }
+        let mut leaving = before.leaving.clone();
+        leaving.retain(|_, slot| !slot.is_closed());
         for (id, slot) in &before.slots {
-            if slots.get(id).is_none_or(|next| !Arc::ptr_eq(next, slot)) {
+            let next = slots.get(id);
+            if next.is_none_or(|next| !Arc::ptr_eq(next, slot)) {
                 self.close(slot);
+            }
+            if next.is_none() {
+                leaving.insert(id.clone(), Arc::clone(slot));
             }
         }
         let table = Arc::new(Table {
             entries,
             slots,
+            leaving,
             given: before.given.clone(),
         });
         self.table.store(Arc::clone(&table));
@@ -232,20 +245,22 @@ impl Realms {
         let before = self.table.load_full();
         let mut slots = before.slots.clone();
         for slot in slots.values_mut().filter(|slot| changed(slot.entry())) {
-            let next = Slot::after(slot, Arc::clone(slot.entry()));
+            let next = Slot::new(Arc::clone(slot.entry()), Some(slot));
             self.close(&std::mem::replace(slot, next));
         }
         self.table.store(Arc::new(Table {
             entries: Arc::clone(&before.entries),
             slots,
+            leaving: before.leaving.clone(),
             given: before.given.clone(),
         }));
     }
 
     /// Closes a realm that is no longer in the table.
     fn close(&self, slot: &Arc<Slot>) {
-        let closing = slot.end();
-        if let Some(Opener { by, runtime }) = self.opens.get() {
+        if let Some(Opener { by, runtime }) = self.opens.get()
+            && let Some(closing) = slot.end()
+        {
             runtime.spawn(closing.run(Arc::clone(by)));
         }
     }
@@ -279,33 +294,6 @@ impl Realms {
         // The runtime of the process is stopping.
         let opened = runtime.spawn(opening).await;
         opened.unwrap_or(Err(NotOpen::Failed))
-    }
-
-    /// The realm of this name, opened now where it is not; the first by its empty name.
-    ///
-    /// # Errors
-    /// See [`NotOpen`]; none: there is no such realm.
-    pub async fn by_id(self: &Arc<Self>, id: &RealmId) -> Option<Result<Arc<Realm>, NotOpen>> {
-        if id == self.first.id() {
-            return Some(Ok(Arc::clone(&self.first)));
-        }
-        let table = self.table();
-        if let Some(given) = table.given.iter().find(|realm| realm.id() == id) {
-            return Some(Ok(Arc::clone(given)));
-        }
-        let slot = table.slots.get(id)?;
-        Some(self.open(slot).await)
-    }
-
-    /// The realm of this name, if it is open.
-    pub fn opened(self: &Arc<Self>, id: &RealmId) -> Option<Arc<Realm>> {
-        if id == self.first.id() {
-            return Some(Arc::clone(&self.first));
-        }
-        let table = self.table();
-        let given = table.given.iter().find(|realm| realm.id() == id);
-        let slot = || table.slots.get(id)?.opened();
-        given.or_else(slot).cloned()
     }
 
     /// Every realm that is open, the first one first.

@@ -45,8 +45,6 @@ pub struct Slot {
     /// Says `true` once the realm of the record before this one is closed.
     before: Option<watch::Receiver<bool>>,
     closed: watch::Sender<bool>,
-    /// It is closed once.
-    closing: tokio::sync::Mutex<()>,
     /// Requests for it, from its first one on.
     requests: OnceLock<Arc<AtomicU64>>,
     /// When the last one came, Unix milliseconds.
@@ -54,28 +52,15 @@ pub struct Slot {
 }
 
 impl Slot {
-    pub(super) fn new(entry: Arc<RealmEntry>) -> Arc<Slot> {
+    /// The place of a record. `before`: the place that the realm of this name had, whose realm is
+    /// closed before this one is opened.
+    pub(super) fn new(entry: Arc<RealmEntry>, before: Option<&Arc<Slot>>) -> Arc<Slot> {
         Arc::new(Slot {
             entry,
             realm: OnceCell::new(),
             ended: AtomicBool::new(false),
-            before: None,
+            before: before.map(|before| before.closed.subscribe()),
             closed: watch::Sender::new(false),
-            closing: tokio::sync::Mutex::new(()),
-            requests: OnceLock::new(),
-            asked_at_ms: AtomicU64::new(0),
-        })
-    }
-
-    /// The place of a record that changed.
-    pub(super) fn after(before: &Slot, entry: Arc<RealmEntry>) -> Arc<Slot> {
-        Arc::new(Slot {
-            entry,
-            realm: OnceCell::new(),
-            ended: AtomicBool::new(false),
-            before: Some(before.closed.subscribe()),
-            closed: watch::Sender::new(false),
-            closing: tokio::sync::Mutex::new(()),
             requests: OnceLock::new(),
             asked_at_ms: AtomicU64::new(0),
         })
@@ -133,10 +118,15 @@ impl Slot {
         Ok(Arc::clone(realm))
     }
 
-    /// It is no longer in the table.
-    pub(super) fn end(self: &Arc<Self>) -> Closing {
-        self.ended.store(true, SeqCst);
-        Closing(Arc::clone(self))
+    /// It is no longer in the table. What closes it, at the first call.
+    pub(super) fn end(self: &Arc<Self>) -> Option<Closing> {
+        let first = !self.ended.swap(true, SeqCst);
+        first.then(|| Closing(Arc::clone(self)))
+    }
+
+    /// Whether it is no longer in the table, and closed.
+    pub(super) fn is_closed(&self) -> bool {
+        *self.closed.borrow()
     }
 
     /// Waits until a realm that is no longer in the table is closed.
@@ -154,10 +144,6 @@ impl Closing {
     pub(super) async fn run(self, by: Arc<dyn OpenRealm>) {
         let slot = self.0;
         slot.until_free().await;
-        let _one = slot.closing.lock().await;
-        if *slot.closed.borrow() {
-            return;
-        }
         // Waits for one that is being opened now.
         let none = slot.realm.get_or_try_init(async || Err(NotOpen::Changed));
         if let Ok(realm) = none.await {

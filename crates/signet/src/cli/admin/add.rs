@@ -62,6 +62,12 @@ pub fn run(add: Add, output: &Output) -> Result<(), Failure> {
     if let Some(engine) = place(&add)?
         && let Some(store) = offline(&engine)?
     {
+        if add.target.realm.is_some() {
+            // Its rows are not those that are written here.
+            return Err(Failure::unusable(
+                "a user of a further realm is made while the server runs: start it, and leave --config out",
+            ));
+        }
         // Nobody logs in here: SIGNET_PASSWORD is the new account's.
         let secret = new_secret(&add, true)?;
         let done = block_on(add_offline(store, &add, secret.as_ref(), output))?;

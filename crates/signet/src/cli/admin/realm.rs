@@ -114,12 +114,8 @@ impl std::str::FromStr for RealmField {
         if is_member && name != SETTINGS {
             return text.parse().map(RealmField::Member);
         }
-        let value = serde_json::from_str(value);
-        let text = text.split_once('=').map_or("", |(_, value)| value);
-        Ok(RealmField::Setting(
-            name.to_owned(),
-            value.unwrap_or_else(|_| text.into()),
-        ))
+        let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+        Ok(RealmField::Setting(name.to_owned(), value))
     }
 }
 
