@@ -1,5 +1,8 @@
 //! Callers who use single-use values, on any nodes, and remember their answers.
 //!
+//! The values are of two realms, and each has the id of one of the other realm: what one realm's
+//! value is asked for must not be seen at the other's.
+//!
 //! What is asked goes through the server's own code: the conditions of a token request through
 //! `single_use::commit`, mailed codes through `login::one_time_code`.
 use crate::{
@@ -17,7 +20,7 @@ use signet_login::journey::one_time_code::{self, Attempt, MailedCodeId, NewCode}
 use signet_oauth::id::{CodeId, DeviceId, GrantId};
 use signet_oauth::token::decision::{Retry, SingleUse};
 use signet_realm::single_use::{self, Proofs, Refusal, SingleUseError, family_key};
-use signet_store::{Change, Key, Op, Outcome, Row, Store, StoreError, Table};
+use signet_store::{Change, Key, Op, Outcome, RealmId, Row, Store, StoreError, Table};
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex},
@@ -117,12 +120,21 @@ pub(crate) struct Counts {
 /// One call: what it asks of which part, and the answer that it got.
 type Answers = Vec<(Part, Asked, Told)>;
 
+/// Every second value is of a realm beside the first one.
+fn realm(number: u64) -> RealmId {
+    match number % 2 {
+        0 => RealmId::default_realm(),
+        _ => RealmId::parse("second").expect("a name"),
+    }
+}
+
 fn grant(number: u64) -> GrantId {
     GrantId::new(id(number))
 }
 
+/// The same of a value of one realm and of the next one, of the other.
 fn id(number: u64) -> [u8; 16] {
-    let number = number.to_be_bytes();
+    let number = (number / 2).to_be_bytes();
     // Spread over the table, as random ids are.
     let mixed = u64::from_be_bytes(number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut id = [7; 16];
@@ -278,7 +290,7 @@ async fn conditions(
     now: u64,
 ) -> Result<(Option<Told>, Option<Refusal>), StoreError> {
     let sent = proof.map(|(number, jti)| SingleUse::DpopProof {
-        jkt: format!("key of {number}"),
+        jkt: format!("key of {}", number / 2),
         jti: jti.to_string(),
         end: FAR,
     });
@@ -405,7 +417,7 @@ async fn ask(
                 Kind::Assertion => {
                     let assertion = SingleUse::Assertion {
                         client_id: "client".to_owned(),
-                        jti: number.to_string(),
+                        jti: (number / 2).to_string(),
                         end: value.end,
                     };
                     (assertion, Refusal::Assertion)
@@ -544,6 +556,7 @@ impl Clients {
         let from_us = world.clock.now_us();
         let (store, group) = world.node(node)?;
         let store = self.planted.over(store, &world.random);
+        let store = self.planted.view(realm(question.value().number), store);
         world
             .trace
             .note(&[from_us, 6, node, question.value().number]);
@@ -597,6 +610,7 @@ impl Clients {
         if value.kind == Kind::MailedCode {
             let now = self.world.unix(node);
             let (store, group) = self.world.node(node)?;
+            let store = self.planted.view(realm(number), store);
             let me = self.clone();
             let create = async move {
                 let code = NewCode {

@@ -1,7 +1,7 @@
 //! Faults that are planted, to see that they are found.
 use crate::random::Random;
 use signet_consensus::ReplicatedStore;
-use signet_store::{Change, Key, Layer, Op, Outcome, Row, Store, StoreFuture};
+use signet_store::{Change, Key, Layer, Op, Outcome, RealmId, RealmStore, Row, Store, StoreFuture};
 use std::sync::Arc;
 
 /// What is wrong with the world, beside what should be.
@@ -14,6 +14,8 @@ pub(crate) enum Planted {
     LostWrite,
     /// Reads are of the node's own rows, without asking how far the others are.
     StaleRead,
+    /// The realms' rows are not kept apart.
+    OneRealm,
     /// Disks say that they have flushed, and have not; all nodes crash together.
     LyingDisks,
 }
@@ -25,10 +27,23 @@ struct Wrong {
 }
 
 impl Planted {
+    /// What a realm sees of a store.
+    pub(crate) fn view(self, realm: RealmId, store: Arc<dyn Store>) -> Arc<dyn Store> {
+        let realm = match self {
+            Planted::OneRealm => RealmId::default_realm(),
+            Planted::Nothing
+            | Planted::DoubleRedemption
+            | Planted::LostWrite
+            | Planted::StaleRead
+            | Planted::LyingDisks => realm,
+        };
+        Arc::new(RealmStore::new(&realm, store))
+    }
+
     /// What callers of a node's store see of it.
     pub(crate) fn over(self, store: Arc<ReplicatedStore>, random: &Random) -> Arc<dyn Store> {
         match self {
-            Planted::Nothing | Planted::LyingDisks => store,
+            Planted::Nothing | Planted::OneRealm | Planted::LyingDisks => store,
             Planted::DoubleRedemption | Planted::LostWrite | Planted::StaleRead => {
                 Arc::new(Wrong {
                     store,
@@ -66,6 +81,7 @@ impl Layer for Wrong {
             Planted::Nothing
             | Planted::DoubleRedemption
             | Planted::LostWrite
+            | Planted::OneRealm
             | Planted::LyingDisks => self.store.get(key, now),
         }
     }

@@ -189,6 +189,11 @@ fn a_stale_read_is_found() {
 }
 
 #[test]
+fn realms_that_share_their_rows_are_found() {
+    is_found(Planted::OneRealm);
+}
+
+#[test]
 fn disks_that_do_not_flush_are_found() {
     is_found(Planted::LyingDisks);
 }

@@ -74,6 +74,15 @@ impl fmt::Debug for RealmId {
     }
 }
 
+/// What the partitions of this one's realm begin with; of the default realm's, nothing.
+pub(crate) fn prefix_of(partition: &[u8]) -> &[u8] {
+    let Some(name) = partition.strip_prefix(MARK) else {
+        return &[];
+    };
+    let end = name.iter().position(|byte| *byte == END);
+    end.map_or(&[], |end| &partition[..MARK.len() + end])
+}
+
 /// One realm's view of a store. See the module.
 pub struct RealmStore {
     inner: Arc<dyn Store>,

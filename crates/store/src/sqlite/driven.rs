@@ -155,8 +155,8 @@ impl Drop for Driver {
     fn drop(&mut self) {
         self.writer.queue.close();
         self.reads.close();
-        self.writer.queue.take_group(usize::MAX, &mut Vec::new());
-        self.reads.take_group(usize::MAX, &mut Vec::new());
+        self.writer.queue.clear();
+        self.reads.clear();
     }
 }
 

@@ -25,11 +25,11 @@ pub use reserve::{DEFAULT_RESERVE, RESERVE_FILE};
 pub use sql::{MIGRATIONS, SCHEMA_VERSION};
 
 use crate::{
-    Change, Destination, Key, Outcome, Row, Store, StoreError, StoreFuture, Table,
+    Change, Destination, Key, Outcome, Row, Store, StoreError, StoreFuture, Table, realm,
     schema::{Migration, SchemaStatus},
 };
 use open::Lock;
-use queue::{Queue, Refused};
+use queue::{Place, Queue, Refused};
 use recent::{Changing, Found, Recent};
 use reserve::{Machine, Reserve};
 use rusqlite::Connection;
@@ -277,7 +277,7 @@ impl SqliteStore {
     /// store's place while [`Store::is_full`]: none of them would come to the writer, which looks.
     pub fn look_for_space(&self) {
         // A queue that is full brings the writer to look by itself.
-        let _ = self.writes.push(Job::Look);
+        let _ = self.writes.push(Place::FIRST, Job::Look);
     }
 
     /// What the writer has done so far.
@@ -307,12 +307,15 @@ impl SqliteStore {
     async fn write<T>(&self, job: impl FnOnce(writer::Reply<T>) -> Job) -> Result<T, StoreError> {
         self.whole()?;
         let (reply, answer) = oneshot::channel();
-        self.writes.push(job(reply.into())).map_err(refused)?;
+        let job = job(reply.into());
+        self.writes.push(job.place(), job).map_err(refused)?;
         answer.await.map_err(|_| stopped())?
     }
 
+    /// A read of rows of the realm whose lane this is.
     async fn read<T: Send + 'static>(
         &self,
+        place: Place,
         read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         self.whole()?;
@@ -325,7 +328,7 @@ impl SqliteStore {
                 drop(reply.send(done.map_err(|error| Self::read_failed(&damaged, error))));
             }
         });
-        self.reads.push(job).map_err(refused)?;
+        self.reads.push(place, job).map_err(refused)?;
         answer.await.map_err(|_| stopped())?
     }
 
@@ -339,9 +342,12 @@ impl SqliteStore {
                     .map_err(|error| Self::read_failed(&self.damaged, error));
             }
         }
+        let lane = realm::prefix_of(&key.partition).to_vec();
         let key = key.clone();
-        self.read(move |connection| sql::get(connection, &key, now))
-            .await
+        self.read(Place::Lane(lane), move |connection| {
+            sql::get(connection, &key, now)
+        })
+        .await
     }
 
     /// Does something that waits for the disk where lists are read, and not where it is called.
@@ -352,7 +358,7 @@ impl SqliteStore {
         &self,
         read: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.read(move |_| Ok(read())).await
+        self.read(Place::FIRST, move |_| Ok(read())).await
     }
 }
 
@@ -437,8 +443,9 @@ impl Store for SqliteStore {
         limit: usize,
         now: u64,
     ) -> StoreFuture<'a, Vec<(Key, Row)>> {
+        let lane = Place::Lane(realm::prefix_of(partition).to_vec());
         let (partition, after) = (partition.to_vec(), after.to_vec());
-        Box::pin(self.read(move |connection| {
+        Box::pin(self.read(lane, move |connection| {
             sql::partition(connection, table, &partition, &after, limit, now)
         }))
     }
@@ -450,10 +457,13 @@ impl Store for SqliteStore {
         limit: usize,
         now: u64,
     ) -> StoreFuture<'a, Vec<(Key, Row)>> {
+        let place = after.map_or(Place::FIRST, |after| {
+            Place::Lane(realm::prefix_of(&after.partition).to_vec())
+        });
         let after = after.cloned();
-        Box::pin(
-            self.read(move |connection| sql::page(connection, table, after.as_ref(), limit, now)),
-        )
+        Box::pin(self.read(place, move |connection| {
+            sql::page(connection, table, after.as_ref(), limit, now)
+        }))
     }
 
     fn sweep(&self, now: u64, limit: usize) -> StoreFuture<'_, usize> {
@@ -462,7 +472,7 @@ impl Store for SqliteStore {
 
     fn check(&self) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            self.read(|connection| {
+            self.read(Place::FIRST, |connection| {
                 connection.query_row(
                     "SELECT value FROM counter WHERE name = 'version'",
                     [],

@@ -11,7 +11,7 @@
 //! [`REPLICATED`], because a change that the other nodes do not know would never reach them.
 //! Versions are counted one by one, from the counter in the file, so that the same changes give the
 //! same versions everywhere.
-use super::{Job, Refused, SqliteStore, open, recent::Changing, refused, sql};
+use super::{Job, Place, Refused, SqliteStore, open, recent::Changing, refused, sql};
 use crate::{Change, Key, Outcome, Row, StoreError};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -432,7 +432,8 @@ impl SqliteStore {
     /// The work itself, where the store is closed or its queue is full: its `done` is not called.
     pub fn work(&self, work: Box<dyn Work>) -> Result<(), StoreError> {
         self.whole()?;
-        self.writes.push(Job::Work(work)).map_err(refused)
+        let job = Job::Work(work);
+        self.writes.push(job.place(), job).map_err(refused)
     }
 
     /// Reads what lies beside the rows.
@@ -443,8 +444,10 @@ impl SqliteStore {
         &self,
         look: impl FnOnce(&Look<'_>) -> Result<T, Failed> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.read(move |connection| look(&Look(connection)).map_err(|failed| failed.0))
-            .await
+        self.read(Place::FIRST, move |connection| {
+            look(&Look(connection)).map_err(|failed| failed.0)
+        })
+        .await
     }
 
     /// The same where it is called, waiting for the disk: for a start.

@@ -7,13 +7,13 @@
 //! the error: nobody is answered `Done` who is not on the disk.
 use super::{
     open,
-    queue::Queue,
+    queue::{Place, Queue},
     recent::Changing,
     replica::{self, Space, Work},
     reserve::Reserve,
     sql,
 };
-use crate::{Change, Key, Need, Outcome, Row, StoreError};
+use crate::{Change, Key, Need, Outcome, Row, StoreError, realm};
 use rusqlite::Connection;
 use std::sync::{
     Arc,
@@ -86,6 +86,10 @@ pub(super) enum Job {
     Work(Box<dyn Work>),
 }
 
+fn lane(key: &Key) -> Place {
+    Place::Lane(realm::prefix_of(&key.partition).to_vec())
+}
+
 impl Job {
     fn need(&self) -> Need {
         match self {
@@ -97,6 +101,20 @@ impl Job {
             Job::Take { .. } | Job::Sweep { .. } | Job::Check { .. } | Job::Look | Job::Work(_) => {
                 Need::Ends
             }
+        }
+    }
+
+    /// Where it stands among those that wait: a realm's are behind each other, and what concerns
+    /// the whole store behind everything.
+    pub(super) fn place(&self) -> Place {
+        match self {
+            Job::Commit { change, .. } => lane(change.first.key()),
+            Job::CommitEach { changes, .. } => changes
+                .first()
+                .map_or(Place::FIRST, |change| lane(change.first.key())),
+            Job::Take { key, .. } => lane(key),
+            Job::Sweep { .. } | Job::Check { .. } | Job::Look => Place::FIRST,
+            Job::Restore { .. } | Job::Work(_) => Place::Last,
         }
     }
 
