@@ -15,7 +15,7 @@ use signet_realm::realms::{OpenRealm, Realms, RealmsFuture};
 use signet_realm::state::{Realm, RealmId};
 use signet_realm::time::Kept;
 use signet_realm::{outbox, tasks};
-use signet_registry::keys::SealingFile;
+use signet_registry::keys::{SealingFile, keep_spare_keys};
 use signet_store::{Change, Op, RealmStore, Store, Table};
 
 use crate::{
@@ -84,7 +84,7 @@ impl Further {
         let config = realms::of_realm(&of_process, entry).map_err(|faults| faults.join("; "))?;
         let first = &self.first;
         let wanted = Wanted {
-            id: RealmId::parse(&entry.name).map_err(|e| e.to_string())?,
+            id: RealmId::parse(entry.id()).map_err(|e| e.to_string())?,
             config: &config,
             base: &self.base,
             cluster: &self.cluster,
@@ -118,7 +118,7 @@ impl Further {
     }
 
     fn view(&self, entry: &RealmEntry) -> Result<RealmStore, String> {
-        let id = RealmId::parse(&entry.name).map_err(|e| e.to_string())?;
+        let id = RealmId::parse(entry.id()).map_err(|e| e.to_string())?;
         Ok(RealmStore::new(&id, self.cluster.store().clone()))
     }
 
@@ -152,7 +152,7 @@ impl Further {
     }
 
     async fn delete_trail(&self, entry: &RealmEntry) -> Result<(), String> {
-        let id = RealmId::parse(&entry.name).map_err(|e| e.to_string())?;
+        let id = RealmId::parse(entry.id()).map_err(|e| e.to_string())?;
         let places = audit::places(&self.config.load(), &id);
         let directories = std::iter::once(places.directory).chain(places.archive);
         let directories: Vec<PathBuf> = directories.collect();
@@ -212,9 +212,8 @@ impl OpenRealm for Further {
             let Ok(view) = self.view(entry) else {
                 return false;
             };
-            let now = self.first.now();
-            let waiting = view.page(Table::Outbox, None, 1, now).await;
-            waiting.is_ok_and(|rows| !rows.is_empty())
+            // What cannot be read is not known to have nothing.
+            outbox::waits(&view, self.first.now()).await.unwrap_or(true)
         })
     }
 
@@ -230,11 +229,16 @@ impl OpenRealm for Further {
 /// What is done for further realms from time to time, for as long as the process runs.
 pub async fn keep(realms: Arc<Realms>) {
     open_with_work(&realms).await;
+    let mut spare_keys = tokio::task::JoinSet::new();
     let mut swept = tokio::time::Instant::now();
     loop {
         tokio::time::sleep(DELETE_EVERY).await;
         realms.delete_due().await;
         realms.close_quiet().await;
+        // A process with one realm needs none.
+        if spare_keys.is_empty() && realms.table().slots().next().is_some() {
+            spare_keys.spawn(keep_spare_keys());
+        }
         if swept.elapsed() >= SWEEP_EVERY {
             for realm in realms.table().opened() {
                 tasks::sweep_memory(&realm).await;

@@ -3,11 +3,13 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use signet_pages::{BrandParts, Brands, MAX_CSS_BYTES, Picture};
+use signet_texts::OwnTexts;
 
 /// Largest picture, in bytes: it is kept in memory, and sent to everybody who logs in.
 pub const MAX_PICTURE_BYTES: u64 = 256 * 1024;
@@ -38,6 +40,9 @@ pub struct Brand {
     /// File with a style sheet that comes after the house's own, at most 32 KiB. It can load
     /// nothing: the content security policy forbids it.
     pub css: Option<PathBuf>,
+    /// By language and id: what pages and mails say in place of the house's texts. `signet config
+    /// texts` prints those. A text may have the variables that the house's has.
+    pub texts: BTreeMap<String, BTreeMap<String, String>>,
     /// By `client_id`: how the pages and mails look that are shown for a client. What is left out
     /// is the realm's; a name without a logo, or a logo without a name, stands by itself.
     pub clients: BTreeMap<String, Brand>,
@@ -81,6 +86,12 @@ impl Brand {
                 Some(text.map_err(|e| ("css", e))?)
             }
         };
+        let texts = self.texts.iter().flat_map(|(tag, texts)| {
+            let texts = texts.iter();
+            texts.map(move |(id, text)| (&**tag, &**id, &**text))
+        });
+        let texts = OwnTexts::new(texts);
+        let texts = texts.map_err(|(place, why)| ("texts", format!("{place} {why}")))?;
         Ok(BrandParts {
             name: self.name.clone(),
             logo: picture("logo", &self.logo)?,
@@ -92,6 +103,7 @@ impl Brand {
             terms: self.terms.clone(),
             help: self.help.clone(),
             css,
+            texts: Arc::new(texts),
         })
     }
 }

@@ -45,7 +45,25 @@ pub fn of_realm(config: &Config, entry: &RealmEntry) -> Result<Config, Vec<Strin
         DECLARED.iter().for_each(|list| drop(members.remove(*list)));
         members.insert("issuer".to_owned(), entry.issuer.clone().into());
     }
-    for (path, value) in &entry.settings {
+    lay(&mut whole, &entry.settings, &mut wrong);
+    match wrong.is_empty() {
+        true => read(whole).map_err(|why| vec![format!("settings: {why}")]),
+        false => Err(wrong),
+    }
+}
+
+/// Names every setting of a record that is wrong by itself, whatever the process' configuration is.
+pub fn wrong_settings(settings: &BTreeMap<String, String>) -> Vec<String> {
+    // Nothing that a realm has of its own needs more of it.
+    let mut whole = serde_json::json!({ "issuer": "https://realm.invalid", "listeners": [] });
+    let mut wrong = Vec::new();
+    lay(&mut whole, settings, &mut wrong);
+    wrong
+}
+
+/// Lays settings over a configuration. Those that are wrong are named, and left out.
+fn lay(whole: &mut Value, settings: &BTreeMap<String, String>, wrong: &mut Vec<String>) {
+    for (path, value) in settings {
         if !of_record().any(|row| row.path == path) {
             wrong.push(unknown(path));
             continue;
@@ -64,12 +82,8 @@ pub fn of_realm(config: &Config, entry: &RealmEntry) -> Result<Config, Vec<Strin
             Err(why) if !why.contains("missing field") => {
                 wrong.push(format!("settings: {path}: {why}"));
             }
-            Ok(_) | Err(_) => put(&mut whole, path, value),
+            Ok(_) | Err(_) => put(whole, path, value),
         }
-    }
-    match wrong.is_empty() {
-        true => read(whole).map_err(|why| vec![format!("settings: {why}")]),
-        false => Err(wrong),
     }
 }
 
@@ -97,18 +111,27 @@ pub fn issuer_of(config: &Config, realm: &model::Realm) -> String {
     issuer.unwrap_or_else(|| format!("{}/{}", config.issuer, realm.name))
 }
 
-pub(crate) fn entry(config: &Config, realm: &model::Realm) -> RealmEntry {
-    let mut settings = BTreeMap::new();
-    for (name, value) in &realm.settings {
-        flatten(name.clone(), value, &mut settings);
+/// Settings by their names, in tables or not, as the record of a realm has them: each value as
+/// JSON.
+pub fn by_name<'a>(
+    settings: impl IntoIterator<Item = (&'a String, &'a Value)>,
+) -> BTreeMap<String, String> {
+    let mut named = BTreeMap::new();
+    for (name, value) in settings {
+        flatten(name.clone(), value, &mut named);
     }
+    named
+}
+
+pub(crate) fn entry(config: &Config, realm: &model::Realm) -> RealmEntry {
     RealmEntry {
         name: realm.name.clone(),
+        made_as: None,
         issuer: issuer_of(config, realm),
         description: realm.description.clone(),
         suspended: realm.suspended,
         deletes_at: None,
-        settings,
+        settings: by_name(&realm.settings),
         created_at: 0,
         revision: 0,
     }
@@ -174,6 +197,7 @@ mod tests {
         let settings = settings.iter();
         RealmEntry {
             name: "acme".to_owned(),
+            made_as: None,
             issuer: "https://id.example/acme".to_owned(),
             description: None,
             suspended: false,

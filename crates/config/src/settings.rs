@@ -199,6 +199,7 @@ pub const SETTINGS: &[Setting] = &[
     realm("brand.terms").at_restart(),
     realm("brand.privacy").at_restart(),
     realm("brand.help").at_restart(),
+    realm("brand.texts").at_restart(),
     realm("brand.clients").at_restart(),
     realm("keys.algorithms").at_restart(),
     realm("keys.access_token"),

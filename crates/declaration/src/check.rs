@@ -1,11 +1,12 @@
 //! Reading a directory whole, and every mistake that can be seen without a server.
 use crate::directory::{Directory, NAMING, Object, base_name, kind_of};
 use crate::mistake::Mistake;
-use crate::node::{Data, Member, Node, member};
+use crate::node::{Data, Member, Node, member, to_object};
 use crate::secrets::SecretPlace;
 use crate::{read, schema};
 use signet_admin::{DECLARED, Declared, MAX_DECLARED};
 use signet_config::fault::nearest;
+use signet_config::realms::{by_name, wrong_settings};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -210,10 +211,29 @@ fn object(
     }
     let schema = declared.schema();
     schema::members(&object, &members, &schema, &schema, &mut mistakes);
+    if declared.table == "realms" {
+        settings(&object, &members, &mut mistakes);
+    }
     object.members = members;
     object.broken = !mistakes.is_empty();
     let object = (!object.name.is_empty()).then_some(object);
     (object, mistakes)
+}
+
+/// Settings of a realm that are wrong whatever the server's configuration is.
+fn settings(object: &Object, members: &[Member], mistakes: &mut Vec<Mistake>) {
+    let Some(settings) = member(members, "settings") else {
+        return;
+    };
+    let Data::Table(tables) = &settings.value.data else {
+        // The schema says so.
+        return;
+    };
+    for one in tables {
+        let named = by_name(&to_object(std::slice::from_ref(one)));
+        let wrong = wrong_settings(&named).into_iter();
+        mistakes.extend(wrong.map(|what| object.mistake(one.line, what)));
+    }
 }
 
 /// Two objects of one kind and name.
@@ -235,20 +255,29 @@ fn twice(directory: &mut Directory) {
     }
 }
 
-/// Groups that are inside themselves: one mistake for each circle.
+/// Tables whose objects may name another one of them, and the member that does.
+const UPWARDS: [(&str, &str); 2] = [("groups", "parent"), ("realms", "like")];
+
+/// Objects that name themselves through others: one mistake for each circle.
 fn circles(directory: &mut Directory) {
+    for (table, upwards) in UPWARDS {
+        circles_of(directory, table, upwards);
+    }
+}
+
+fn circles_of(directory: &mut Directory, table: &str, upwards: &str) {
     let parent = |object: &Object| {
-        let parent = member(&object.members, "parent")?.value.text()?;
+        let parent = member(&object.members, upwards)?.value.text()?;
         Some(parent.to_owned())
     };
-    let groups = directory.objects.iter();
-    let groups = groups.filter(|object| object.declared.table == "groups");
-    let parents: HashMap<String, String> = groups
+    let of_table = directory.objects.iter();
+    let of_table = of_table.filter(|object| object.declared.table == table);
+    let parents: HashMap<String, String> = of_table
         .filter_map(|object| Some((object.name.clone(), parent(object)?)))
         .collect();
     let mut seen: Vec<String> = Vec::new();
     for object in &mut directory.objects {
-        if object.declared.table != "groups" {
+        if object.declared.table != table {
             continue;
         }
         let mut way = vec![object.name.clone()];
@@ -266,8 +295,8 @@ fn circles(directory: &mut Directory) {
         if !seen.contains(&object.name) {
             seen.extend(way.iter().cloned());
             way.push(object.name.clone());
-            let what = format!("parent: a circle of groups: {}", way.join(", "));
-            let mistake = object.mistake(object.line_of("parent"), what);
+            let what = format!("{upwards}: a circle of {table}: {}", way.join(", "));
+            let mistake = object.mistake(object.line_of(upwards), what);
             let mistake = mistake.suggest("take one of them out of the other");
             directory.mistakes.push(mistake);
         }

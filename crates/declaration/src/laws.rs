@@ -162,6 +162,18 @@ fn tables(seed: &[u8]) -> Tables {
         }
         found.push(("groups", group));
     }
+    let realms = at(14) % 4;
+    for i in 0..realms {
+        let mut realm = json!({ "name": format!("t{i}"), "suspended": at(i) % 2 == 0,
+            "settings": { "lifetimes.code": "30s", "brand": { "name": format!("T{}", at(15)) } } });
+        if i + 1 < realms && at(i + 2) % 2 == 0 {
+            realm["like"] = format!("t{}", i + 1).into();
+        }
+        if at(i + 3) % 3 == 0 {
+            realm["issuer"] = format!("https://t{i}.example").into();
+        }
+        found.push(("realms", realm));
+    }
     for i in 0..at(9) % 3 {
         let kind = ["string", "number", "boolean", "list"][at(i + 10) % 4];
         found.push((

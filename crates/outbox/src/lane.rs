@@ -4,7 +4,7 @@ use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
 };
 
-use signet_store::{StoreError, StoreFuture};
+use signet_store::{Store, StoreError, StoreFuture};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 
@@ -24,6 +24,9 @@ pub trait Row<C: Context>: Send + Sync + 'static {
     /// What a node needs for it. `freed` is notified when a receiver that had its share has room
     /// again.
     fn lane(&'static self, freed: Arc<Notify>) -> Box<dyn Lane<C>>;
+
+    /// Whether anything of it waits in this store, due or not.
+    fn waits<'a>(&'static self, store: &'a dyn Store, now: u64) -> StoreFuture<'a, bool>;
 }
 
 impl<C: Context, K: Kind<Context = C>> Row<C> for K {
@@ -39,6 +42,10 @@ impl<C: Context, K: Kind<Context = C>> Row<C> for K {
             fruitless: 0,
             freed,
         })
+    }
+
+    fn waits<'a>(&'static self, store: &'a dyn Store, now: u64) -> StoreFuture<'a, bool> {
+        Box::pin(self.queue().waits(store, now))
     }
 }
 

@@ -160,6 +160,15 @@ impl<P: Payload> Queue<P> {
         })
     }
 
+    /// Whether anything waits, due or not.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn waits(&self, store: &dyn Store, now: u64) -> Result<bool, StoreError> {
+        let rows = store.partition(Table::Outbox, self.waiting.as_bytes(), &[], 1, now);
+        Ok(!rows.await?.is_empty())
+    }
+
     /// Claims an item for `lease` seconds. None: another node was first.
     ///
     /// # Errors

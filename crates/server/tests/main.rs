@@ -40,6 +40,7 @@ mod person_data;
 mod proofs;
 mod providers;
 mod realms;
+mod realms_opened;
 mod records;
 mod recovery;
 mod registration;

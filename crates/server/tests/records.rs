@@ -112,6 +112,7 @@ fn a_record_of_every_kind_changes_by_the_same_rules() {
     };
     let realm = RealmEntry {
         name: "acme".into(),
+        made_as: Some("first-name".into()),
         issuer: "https://acme.example".into(),
         description: None,
         suspended: true,

@@ -161,6 +161,14 @@ fn every_mistake_of_a_directory_is_named_in_one_run_with_its_line() {
                  [[rules]]\nname = \"r\"\neffect = \"allow\"\nnetworks = [\"nonsense\"]\n",
             ),
             ("c.toml", "[[clients]\n"),
+            (
+                "d.toml",
+                "[[realms]]\nname = \"one\"\nissuer = \"https://one.example\"\n\
+                 [[realms]]\nname = \"two\"\nissuer = \"https://one.example\"\n\
+                 [[realms]]\nname = \"three\"\nlike = \"four\"\n[realms.settings]\n\
+                 \"lifetimes.cod\" = \"30s\"\n[realms.settings.limits]\nconnections = 1\n\
+                 [[realms]]\nname = \"four\"\nlike = \"three\"\n",
+            ),
         ],
     );
     let output = run(&dev, &["plan", &directory]);
@@ -192,6 +200,13 @@ fn every_mistake_of_a_directory_is_named_in_one_run_with_its_line() {
         ),
         ("b.toml:16", "a network is an address"),
         ("c.toml:1", "not TOML"),
+        ("d.toml:6", "issuer: another realm has this issuer"),
+        (
+            "d.toml:11",
+            "there is no setting \"lifetimes.cod\"; did you mean \"lifetimes.code\"?",
+        ),
+        ("d.toml:12", "limits.connections: belongs to the process"),
+        ("d.toml:9", "like: a circle of realms: three, four, three"),
     ];
     for (place, what) in expected {
         let found = said
@@ -210,6 +225,58 @@ fn every_mistake_of_a_directory_is_named_in_one_run_with_its_line() {
     exits(&run(&dev, &["apply", &directory, "--yes"]), 2);
     exits(&run(&dev, &["group", "list"]), 0);
     assert!(!text(&run(&dev, &["group", "list"]).stdout).contains('x'));
+}
+
+/// A realm of a directory answers as soon as it was applied, with the settings of its template, and
+/// goes with its declaration.
+#[test]
+fn realms_are_declared_as_everything_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_server, dev) = Server::dev(dir.path());
+    let folder = dir.path().join("realms");
+    let realms = "[[realms]]\nname = \"acme\"\nlike = \"base\"\n\
+                  [realms.settings.brand.texts.en]\nlogin-title = \"Come in\"\n\
+                  [[realms]]\nname = \"base\"\nsuspended = true\n\
+                  [realms.settings]\nlifetimes.access_token = \"2m\"\nbrand.name = \"Base\"\n";
+    let directory = write(&folder, &[("realms.toml", realms)]);
+    exits(&signet(&["config", "check", &directory]), 0);
+    assert_eq!(plan(&dev, &directory, &[], 1).len(), 2);
+    apply(&dev, &directory, &[]);
+    assert!(plan(&dev, &directory, &[], 0).is_empty());
+
+    let shown = text(&run(&dev, &["realm", "show", "acme", "--json"]).stdout);
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(shown["settings"]["lifetimes.access_token"], "2m");
+    assert_eq!(shown["settings"]["brand.name"], "Base");
+    exits(&run(&dev, &["user", "list", "--realm", "acme"]), 0);
+    let refused = run(&dev, &["user", "list", "--realm", "base"]);
+    exits(&refused, 1);
+
+    // What was made by hand is not the directory's.
+    exits(&run(&dev, &["realm", "add", "by-hand"]), 0);
+    exits(&run(&dev, &["realm", "set", "acme", "brand.name=Other"]), 0);
+    let drift = plan(&dev, &directory, &["--prune"], 1);
+    assert_eq!(drift.len(), 1, "{drift:?}");
+
+    write(&folder, &[("realms.toml", "[[realms]]\nname = \"base\"\n")]);
+    apply(&dev, &directory, &["--prune"]);
+    assert!(plan(&dev, &directory, &["--prune"], 0).is_empty());
+    let listed = text(&run(&dev, &["realm", "list", "--json"]).stdout);
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let of = |name: &str| {
+        let mut realms = listed.as_array().unwrap().iter();
+        realms.find(|realm| realm["name"] == name).unwrap().clone()
+    };
+    assert!(
+        of("acme")["deletes_at"].is_u64(),
+        "it has its time of grace"
+    );
+    assert_eq!(of("base")["suspended"], false);
+    assert!(of("by-hand")["deletes_at"].is_null());
+    // It is declared again, and is what it was.
+    write(&folder, &[("realms.toml", realms)]);
+    apply(&dev, &directory, &[]);
+    exits(&run(&dev, &["user", "list", "--realm", "acme"]), 0);
 }
 
 #[test]

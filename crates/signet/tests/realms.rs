@@ -327,6 +327,51 @@ async fn raw_rows(dev: &Dev, realm: &str) -> usize {
 }
 
 #[tokio::test]
+async fn a_realm_that_is_renamed_keeps_everything_and_its_former_name_is_not_given_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut server, dev) = Server::dev(directory.path());
+    done(&dev, &["realm", "add", "acme"]);
+    let acme = with_client(&dev, "acme", "");
+    assert_eq!(token(&acme, "").await.status, StatusCode::OK);
+
+    let renamed = done(&dev, &["realm", "rename", "acme", "acme-inc"]);
+    assert_eq!(renamed["name"], "acme-inc");
+    assert!(renamed["issuer"].as_str().unwrap().ends_with("/acme"));
+    assert_eq!(token(&acme, "").await.status, StatusCode::OK);
+    assert_eq!(refused(&dev, &["realm", "show", "acme"]).0, "not_found");
+    done(&dev, &["client", "show", "robot", "--realm", "acme-inc"]);
+    let (code, why) = refused(
+        &dev,
+        &["realm", "add", "acme", "--issuer", "https://x.example"],
+    );
+    assert_eq!(code, "name_taken", "{why}");
+    let (code, _) = refused(&dev, &["realm", "rename", "acme-inc", "Acme"]);
+    assert_eq!(code, "invalid_request");
+    done(&dev, &["realm", "add", "beta"]);
+    let (code, _) = refused(&dev, &["realm", "rename", "acme-inc", "beta"]);
+    assert_eq!(code, "exists");
+
+    // With another issuer, and after a restart.
+    let issuer = format!("{}/acme-inc", dev.issuer);
+    done(
+        &dev,
+        &["realm", "rename", "acme-inc", "third", "--issuer", &issuer],
+    );
+    assert_eq!(token(&acme, "").await.status, StatusCode::NOT_FOUND);
+    let moved = Dev {
+        json: acme.json.clone(),
+        ..at(&dev, "acme-inc")
+    };
+    assert_eq!(token(&moved, "").await.status, StatusCode::OK);
+    server.crash_and_restart(&dev).await;
+    done(&dev, &["client", "show", "robot", "--realm", "third"]);
+    done(&dev, &["realm", "rename", "third", "acme"]);
+    done(&dev, &["realm", "remove", "acme", "--grace", "0", "--yes"]);
+    assert!(!dev.data.join("audit/realms/acme").exists());
+    done(&dev, &["realm", "add", "acme"]);
+}
+
+#[tokio::test]
 async fn a_realm_is_suspended_resumed_and_deleted_from_every_table() {
     let directory = tempfile::tempdir().unwrap();
     let (mut server, dev) = Server::dev(directory.path());

@@ -1,7 +1,7 @@
 //! The messages of the languages.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use fluent_bundle::concurrent::FluentBundle;
 use fluent_bundle::{FluentArgs, FluentResource, FluentValue};
@@ -38,34 +38,75 @@ impl<'a> From<&'a str> for Arg<'a> {
     }
 }
 
-type Bundle = FluentBundle<FluentResource>;
+pub(crate) type Bundle = FluentBundle<Arc<FluentResource>>;
+
+/// Of one thing for each language.
+type OfEach<T> = [OnceLock<T>; LANGUAGES.len()];
 
 /// Each is parsed at its first use: most servers speak a few of them.
-static BUNDLES: [OnceLock<Bundle>; LANGUAGES.len()] = [const { OnceLock::new() }; LANGUAGES.len()];
+static RESOURCES: OfEach<Vec<Arc<FluentResource>>> = [const { OnceLock::new() }; LANGUAGES.len()];
+static BUNDLES: OfEach<Bundle> = [const { OnceLock::new() }; LANGUAGES.len()];
 
-fn bundle(language: Language) -> &'static Bundle {
+/// The files of a language.
+pub(crate) fn resources(language: Language) -> &'static [Arc<FluentResource>] {
     // Invariant: there are as many as there are languages.
-    BUNDLES[usize::from(language.0)].get_or_init(|| parse(language))
+    RESOURCES[usize::from(language.0)].get_or_init(|| {
+        let files = SOURCES
+            .iter()
+            .filter(|(tag, _)| *tag == language.tag())
+            .flat_map(|(_, files)| files.iter());
+        // What cannot be parsed is left out, and read from English (a test finds it).
+        let parse = |file: &&str| match FluentResource::try_new((*file).to_owned()) {
+            Ok(resource) | Err((resource, _)) => Arc::new(resource),
+        };
+        files.map(parse).collect()
+    })
 }
 
-fn parse(language: Language) -> Bundle {
+pub(crate) fn bundle(language: Language) -> &'static Bundle {
+    BUNDLES[usize::from(language.0)].get_or_init(|| bundle_of(language))
+}
+
+/// The house's texts of a language, to which others may be added.
+pub(crate) fn bundle_of(language: Language) -> Bundle {
     // Invariant: the table's tags are tags (a test parses them all).
     let mut bundle = Bundle::new_concurrent(language.tag().parse().into_iter().collect());
     // HTML has `<bdi>` for it, and in a mail's text the marks would stand between a code and
     // a reader who copies it.
     bundle.set_use_isolating(false);
-    let files = SOURCES
-        .iter()
-        .filter(|(tag, _)| *tag == language.tag())
-        .flat_map(|(_, files)| files.iter());
-    for file in files {
-        // What cannot be parsed is left out, and read from English (a test finds it).
-        let resource = match FluentResource::try_new((*file).to_owned()) {
-            Ok(resource) | Err((resource, _)) => resource,
-        };
-        bundle.add_resource_overriding(resource);
+    for resource in resources(language) {
+        bundle.add_resource_overriding(Arc::clone(resource));
     }
     bundle
+}
+
+/// The variables of a text, for Fluent.
+pub(crate) fn arguments<'a>(args: &'a [(&'static str, Arg<'a>)]) -> FluentArgs<'a> {
+    let mut values = FluentArgs::with_capacity(args.len());
+    for (name, value) in args {
+        match value {
+            Arg::Number(number) => values.set(*name, FluentValue::from(*number)),
+            Arg::Text(text) => values.set(*name, FluentValue::from(*text)),
+        }
+    }
+    values
+}
+
+/// A text of a bundle, which may borrow of it.
+pub(crate) fn format<'b>(
+    bundle: &'b Bundle,
+    id: &str,
+    args: Option<&FluentArgs<'_>>,
+) -> Option<Cow<'b, str>> {
+    let pattern = bundle.get_message(id)?.value()?;
+    let mut errors = Vec::new();
+    match args {
+        None => Some(bundle.format_pattern(pattern, None, &mut errors)),
+        Some(args) => {
+            let text = bundle.format_pattern(pattern, Some(args), &mut errors);
+            Some(Cow::Owned(text.into_owned()))
+        }
+    }
 }
 
 impl Language {
@@ -95,29 +136,15 @@ impl Language {
 
     /// A text with its variables.
     pub fn with(self, id: &str, args: &[(&'static str, Arg<'_>)]) -> String {
-        let mut values = FluentArgs::with_capacity(args.len());
-        for (name, value) in args {
-            match value {
-                Arg::Number(number) => values.set(*name, FluentValue::from(*number)),
-                Arg::Text(text) => values.set(*name, FluentValue::from(*text)),
-            }
-        }
+        let values = arguments(args);
         let text = self.format(id, Some(&values));
         text.map_or_else(|| id.to_owned(), Cow::into_owned)
     }
 
     fn format(self, id: &str, args: Option<&FluentArgs<'_>>) -> Option<Cow<'static, str>> {
-        [self, Language::ENGLISH].into_iter().find_map(|language| {
-            let bundle = bundle(language);
-            let pattern = bundle.get_message(id)?.value()?;
-            let mut errors = Vec::new();
-            match args {
-                None => Some(bundle.format_pattern(pattern, None, &mut errors)),
-                Some(args) => {
-                    let text = bundle.format_pattern(pattern, Some(args), &mut errors);
-                    Some(Cow::Owned(text.into_owned()))
-                }
-            }
-        })
+        let languages = [self, Language::ENGLISH].into_iter();
+        languages
+            .map(bundle)
+            .find_map(|bundle| format(bundle, id, args))
     }
 }

@@ -11,10 +11,12 @@
 mod catalogue;
 mod choose;
 mod languages;
+mod own;
 
 pub use catalogue::Arg;
 pub use choose::Wishes;
 pub use languages::{LANGUAGES, Language};
+pub use own::{MAX_OWN_TEXT_BYTES, MAX_OWN_TEXTS, OwnTexts};
 
 #[cfg(test)]
 mod tests;

@@ -12,7 +12,7 @@ use http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use signet_oauth::registry::RealmEntry;
+use signet_oauth::registry::{RealmEntry, Registry};
 use signet_realm::realms::Realms;
 use signet_realm::records::RecordError;
 use signet_realm::state::{Realm, RealmId};
@@ -23,6 +23,7 @@ const LIST: &str = "/admin/v1/realms";
 const ONE: &str = "/admin/v1/realms/{realm}";
 const SUSPEND: &str = "/admin/v1/realms/{realm}/suspend";
 const RESUME: &str = "/admin/v1/realms/{realm}/resume";
+const RENAME: &str = "/admin/v1/realms/{realm}/rename";
 
 /// How long a removed realm can be brought back, seconds, where the caller does not say.
 const GRACE: u64 = 7 * 86_400;
@@ -48,13 +49,14 @@ pub(crate) const OPERATIONS: &[&dyn Row] = &[
     &Operation::new("writeRealm", Write, Method::Put, ONE, "Add a realm, which answers at once; with If-Match, replace its record", run!(write)),
     &Operation::new("suspendRealm", Write, Method::Post, SUSPEND, "Let a realm answer nothing; it keeps everything", run!(suspend)),
     &Operation::new("resumeRealm", Write, Method::Post, RESUME, "Let a realm answer again that is suspended or was removed", run!(resume)),
+    &Operation::new("renameRealm", Write, Method::Post, RENAME, "Give a realm another name, and another issuer if one is sent; it keeps everything", run!(rename)),
     &Operation::new("removeRealm", Write, Method::Delete, ONE, "Suspend a realm, and delete everything of it after a time of grace", run!(remove)),
 ];
 
 /// A realm as it is shown.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Realm")]
-struct RealmDocument {
+pub(super) struct RealmDocument {
     name: String,
     /// Its issuer identifier.
     issuer: String,
@@ -95,7 +97,7 @@ impl RealmDocument {
 /// A realm as it is to be.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct RealmChange {
+pub(super) struct RealmChange {
     /// As the path says it.
     #[serde(default)]
     name: Option<String>,
@@ -109,7 +111,7 @@ struct RealmChange {
     #[serde(default)]
     suspended: bool,
     /// What it has of its own in place of the process' configuration: settings of a realm by their
-    /// names (docs/settings.md), as `lifetimes.access_token`.
+    /// names (docs/settings.md), as `lifetimes.access_token`, or in tables, as `lifetimes`.
     #[serde(default)]
     settings: BTreeMap<String, Value>,
     /// A realm whose settings it has too, where `settings` does not say otherwise. They are copied.
@@ -177,9 +179,31 @@ async fn write(
     realm: Arc<Realm>,
     (RealmName(name), revision, Json(wanted)): (RealmName, Option<Revision>, Json<RealmChange>),
 ) -> Result<Written<Revised<RealmDocument>>, Problem> {
-    of_installation(&realm)?;
+    let read = revision.map(|Revision(read)| read);
+    let deletes_at = match read {
+        None => None,
+        Some(_) => known(&realm, &name).await?.deletes_at,
+    };
+    let shown = shown(&*put(&realm, name, wanted, (read, deletes_at)).await?);
+    Ok(match read {
+        None => Written::New(shown),
+        Some(_) => Written::Replaced(shown),
+    })
+}
+
+/// Writes the record of a realm in place of the one that was read: its revision, and when the realm
+/// is deleted.
+async fn put(
+    realm: &Realm,
+    name: String,
+    wanted: RealmChange,
+    (read, deletes_at): (Option<u64>, Option<u64>),
+) -> Result<Arc<RealmEntry>, Problem> {
+    of_installation(realm)?;
     if wanted.name.as_ref().is_some_and(|said| *said != name) {
-        return Err(Problem::invalid("the name cannot be changed"));
+        return Err(Problem::invalid(
+            "the name cannot be changed here; rename the realm",
+        ));
     }
     let mut settings = match &wanted.like {
         None => BTreeMap::new(),
@@ -190,19 +214,14 @@ async fn write(
             like.settings.clone()
         }
     };
-    let own = wanted.settings.into_iter();
-    settings.extend(own.map(|(path, value)| (path, value.to_string())));
+    settings.extend(signet_config::realms::by_name(&wanted.settings));
     settings.retain(|_, value| value != "null");
-    let read = revision.map(|Revision(read)| read);
-    let deletes_at = match read {
-        None => None,
-        Some(_) => known(&realm, &name).await?.deletes_at,
-    };
     let snapshot = realm.snapshot();
     let own_issuer = || format!("{}/{name}", snapshot.settings.issuer);
     let entry = RealmEntry {
         issuer: wanted.issuer.unwrap_or_else(own_issuer),
         name,
+        made_as: None,
         description: wanted.description,
         suspended: wanted.suspended,
         deletes_at,
@@ -210,12 +229,47 @@ async fn write(
         created_at: realm.now(),
         revision: 0,
     };
-    let written = realm.write_realm(&entry, read).await?;
-    let shown = shown(&written);
-    Ok(match read {
-        None => Written::New(shown),
-        Some(_) => Written::Replaced(shown),
+    Ok(realm.write_realm(&entry, read).await?)
+}
+
+/// The realm as a directory declares it; none where it is removed, and waits to be deleted.
+pub(super) fn declared(registry: &Registry, name: &str) -> Option<RealmDocument> {
+    let entry = registry.realms.get(name)?;
+    entry.deletes_at.is_none().then(|| RealmDocument::of(entry))
+}
+
+/// Makes or changes a realm that a directory declares. One that was removed answers again.
+pub(super) async fn declare(realm: &Realm, name: &str, wanted: RealmChange) -> Result<(), Problem> {
+    let known = realm.snapshot().registry.realms.get(name).cloned();
+    let now = realm.now();
+    if known.as_ref().is_some_and(|known| known.is_due(now)) {
+        return Err(being_deleted());
+    }
+    let read = known.map(|known| known.revision);
+    put(realm, name.to_owned(), wanted, (read, None)).await?;
+    Ok(())
+}
+
+/// Removes a realm that a directory declares no more, with the usual time of grace.
+pub(super) async fn withdraw(realm: &Realm, name: &str) -> Result<(), Problem> {
+    end(realm, name, GRACE).await?;
+    Ok(())
+}
+
+async fn end(realm: &Realm, name: &str, grace: u64) -> Result<Arc<RealmEntry>, Problem> {
+    let at = realm.now().saturating_add(grace);
+    // A second removal brings the end forward, never back.
+    change(realm, name, |entry| {
+        entry.deletes_at = Some(entry.deletes_at.map_or(at, |before| before.min(at)));
     })
+    .await
+}
+
+fn being_deleted() -> Problem {
+    Problem::conflict(
+        "being_deleted",
+        "the realm is being deleted: its time of grace is over",
+    )
 }
 
 /// Changes the record as it is, whoever else writes it.
@@ -253,18 +307,33 @@ async fn resume(
     RealmName(name): RealmName,
 ) -> Result<Revised<RealmDocument>, Problem> {
     let now = realm.now();
-    let due = known(&realm, &name).await?.deletes_at;
-    if due.is_some_and(|at| at <= now) {
-        return Err(Problem::conflict(
-            "being_deleted",
-            "the realm is being deleted: its time of grace is over",
-        ));
+    if known(&realm, &name).await?.is_due(now) {
+        return Err(being_deleted());
     }
     let resumed = change(&realm, &name, |entry| {
         entry.suspended = false;
         entry.deletes_at = None;
     });
     Ok(shown(&*resumed.await?))
+}
+
+/// A realm's other name.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct RealmRename {
+    name: String,
+    /// Its issuer identifier from now on. Default: it stays, and so does every token.
+    #[serde(default)]
+    issuer: Option<String>,
+}
+
+async fn rename(
+    realm: Arc<Realm>,
+    (RealmName(name), Json(wanted)): (RealmName, Json<RealmRename>),
+) -> Result<Revised<RealmDocument>, Problem> {
+    of_installation(&realm)?;
+    let renamed = realm.rename_realm(&name, &wanted.name, wanted.issuer);
+    Ok(shown(&*renamed.await?))
 }
 
 /// When a realm is deleted.
@@ -289,15 +358,10 @@ async fn remove(
     realm: Arc<Realm>,
     (RealmName(name), Query(Grace(grace))): (RealmName, Query<Grace>),
 ) -> Result<Json<RealmDocument>, Problem> {
-    let at = realm.now().saturating_add(grace);
-    // A second removal brings the end forward, never back.
-    let removed = change(&realm, &name, |entry| {
-        entry.deletes_at = Some(entry.deletes_at.map_or(at, |before| before.min(at)));
-    });
-    let removed = removed.await?;
+    let removed = end(&realm, &name, grace).await?;
     if grace == 0
         && let Some(realms) = Realms::of(&realm)
-        && let Ok(id) = RealmId::parse(&name)
+        && let Ok(id) = RealmId::parse(removed.id())
         && let Some(slot) = realms.table().slot(&id).cloned()
         && let Err(error) = realms.delete(&slot).await
     {

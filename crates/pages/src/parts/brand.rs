@@ -5,6 +5,7 @@
 use std::{collections::HashMap, fmt::Write, sync::Arc};
 
 use signet_oauth::params::encode_into;
+use signet_texts::OwnTexts;
 
 use crate::parts::style::{STYLE, csp_hash};
 
@@ -89,6 +90,8 @@ pub struct BrandParts {
     pub help: Option<String>,
     /// Behind the house's own style sheet.
     pub css: Option<String>,
+    /// What pages and mails say in place of the house's texts.
+    pub texts: Arc<OwnTexts>,
 }
 
 impl BrandParts {
@@ -115,6 +118,10 @@ impl BrandParts {
             terms: self.terms.or(other.terms),
             help: self.help.or(other.help),
             css: self.css.or(other.css),
+            texts: match self.texts.is_empty() {
+                true => other.texts,
+                false => Arc::new(self.texts.over(&other.texts)),
+            },
         }
     }
 }
@@ -172,6 +179,7 @@ pub struct Brand {
     pub(crate) links: Vec<(&'static str, String)>,
     pub(crate) style: String,
     pub(crate) style_hash: String,
+    pub(crate) texts: Arc<OwnTexts>,
 }
 
 impl Default for Brand {
@@ -271,6 +279,7 @@ impl Brand {
             links,
             style_hash: csp_hash(style.as_bytes()),
             style,
+            texts: parts.texts,
         })
     }
 

@@ -80,12 +80,18 @@ impl Face {
 
     /// A text without variables.
     pub fn text(&self, id: &'static str) -> Cow<'static, str> {
-        self.language.text(id)
+        let own = self.brand.texts.text(self.language, id);
+        match own {
+            // It is the brand's, which does not outlive the answer.
+            Some(own) => Cow::Owned(own.into_owned()),
+            None => self.language.text(id),
+        }
     }
 
     /// A text with variables, for an attribute or a title.
     pub fn with(&self, id: &str, args: &[(&'static str, Arg<'_>)]) -> String {
-        self.language.with(id, args)
+        let own = self.brand.texts.with(self.language, id, args);
+        own.unwrap_or_else(|| self.language.with(id, args))
     }
 
     /// A text with variables that are HTML. The text itself is escaped, and no variable passes
@@ -102,7 +108,7 @@ impl Face {
                 Part::Html(_) => (*name, Arg::Text(mark)),
             })
             .collect();
-        let text = self.language.with(id, &args);
+        let text = self.with(id, &args);
         let mut out = String::with_capacity(text.len() + 64);
         let mut pieces = text.split(OPEN);
         pieces.next().unwrap_or_default().render_to(&mut out);

@@ -13,7 +13,7 @@ pub use back_channel_logout::{MAX_HELD, MAX_HELD_PER_CLIENT, MAX_SENT};
 use std::sync::Arc;
 
 use signet_outbox::{Bounds, Context, Row, Sender};
-use signet_store::Store;
+use signet_store::{Store, StoreError};
 use tokio::sync::Notify;
 
 use crate::state::Realm;
@@ -59,6 +59,19 @@ impl Context for Realm {
 /// A node's part for one realm, a round at a time.
 pub fn sender() -> Sender<Realm> {
     Sender::new(KINDS)
+}
+
+/// Whether a realm that is not open has anything to send, or to look at later, in its rows.
+///
+/// # Errors
+/// The store's.
+pub async fn waits(store: &dyn Store, now: u64) -> Result<bool, StoreError> {
+    for kind in KINDS {
+        if kind.waits(store, now).await? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Sends, as long as the process lives. To be spawned once per realm; it ends with its runtime.

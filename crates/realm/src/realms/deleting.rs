@@ -24,8 +24,7 @@ impl Realms {
     pub async fn delete_due(self: &Arc<Self>) {
         let table = self.table();
         let now = self.first().now();
-        let is_due = |entry: &RealmEntry| entry.deletes_at.is_some_and(|at| at <= now);
-        for slot in table.slots().filter(|slot| is_due(slot.entry())) {
+        for slot in table.slots().filter(|slot| slot.entry().is_due(now)) {
             let name = &slot.entry().name;
             match self.delete(slot).await {
                 Ok(true) => tracing::info!(realm = name, "deleted a realm"),

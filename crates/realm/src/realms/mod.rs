@@ -195,7 +195,7 @@ impl Realms {
         }
         let mut slots = HashMap::with_capacity(entries.len());
         for (name, entry) in &*entries {
-            let Ok(id) = RealmId::parse(name) else {
+            let Ok(id) = RealmId::parse(entry.id()) else {
                 continue;
             };
             // A declared one comes from a file that can change after it was checked.

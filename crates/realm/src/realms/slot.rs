@@ -4,7 +4,7 @@ use crate::state::Realm;
 use signet_oauth::registry::RealmEntry;
 use std::{
     sync::{
-        Arc, OnceLock,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{
             AtomicBool, AtomicU64,
             Ordering::{Relaxed, SeqCst},
@@ -21,6 +21,10 @@ use tokio::{
 const LEAVE_WITHIN: Duration = Duration::from_secs(10);
 /// Between two looks whether they are done.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
+
+/// For how long a realm that could not be opened is not tried again: requests for it cost no more
+/// than an answer.
+const AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// Why a realm is not open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -49,6 +53,8 @@ pub struct Slot {
     requests: OnceLock<Arc<AtomicU64>>,
     /// When the last one came, Unix milliseconds.
     asked_at_ms: AtomicU64,
+    /// When it could not be opened.
+    failed_at: Mutex<Option<Instant>>,
 }
 
 impl Slot {
@@ -63,6 +69,7 @@ impl Slot {
             closed: watch::Sender::new(false),
             requests: OnceLock::new(),
             asked_at_ms: AtomicU64::new(0),
+            failed_at: Mutex::default(),
         })
     }
 
@@ -88,6 +95,17 @@ impl Slot {
         self.asked_at_ms.load(Relaxed)
     }
 
+    fn failed(&self) -> MutexGuard<'_, Option<Instant>> {
+        // It is written whole.
+        self.failed_at
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn has_just_failed(&self) -> bool {
+        self.failed().is_some_and(|at| at.elapsed() < AGAIN_AFTER)
+    }
+
     async fn until_free(&self) {
         if let Some(mut before) = self.before.clone() {
             // One that is gone is closed.
@@ -106,8 +124,12 @@ impl Slot {
             if self.ended.load(SeqCst) {
                 return Err(NotOpen::Changed);
             }
+            if self.has_just_failed() {
+                return Err(NotOpen::Failed);
+            }
             let realm = by.open(Arc::clone(&self.entry)).await.map_err(|error| {
                 tracing::error!(realm = self.entry.name, error, "failed to open a realm");
+                *self.failed() = Some(Instant::now());
                 NotOpen::Failed
             })?;
             realms.hold(&realm);

@@ -12,6 +12,10 @@ const TAKEN: RecordError = RecordError::Refused {
     code: "issuer_taken",
     why: "issuer: another realm has this issuer",
 };
+const NAMED_BEFORE: RecordError = RecordError::Refused {
+    code: "name_taken",
+    why: "name: a realm that was renamed was made with this name, and its rows have it",
+};
 const ELSEWHERE: RecordError = RecordError::Refused {
     code: "not_the_installation",
     why: "realms are administered at the issuer of the installation",
@@ -31,21 +35,58 @@ impl Next<RealmEntry> for Wanted<'_> {
         read.map_err(|error| StoreError::Unavailable(error.to_string()))?;
         let snapshot = realm.snapshot();
         let place = split_issuer(&wanted.issuer);
-        let mut others = snapshot.registry.realms.values();
-        let taken = place == split_issuer(&snapshot.settings.issuer)
-            || others
-                .any(|other| other.name != wanted.name && split_issuer(&other.issuer) == place);
-        if taken {
-            return Err(TAKEN);
-        }
-        Ok(Some(RealmEntry {
+        let made_as = known.map_or(&wanted.made_as, |known| &known.made_as);
+        let next = RealmEntry {
             created_at: known.map_or(wanted.created_at, |known| known.created_at),
+            made_as: made_as.clone(),
             ..wanted.clone()
-        }))
+        };
+        let others = snapshot.registry.realms.values();
+        let mut others = others.filter(|other| other.name != wanted.name);
+        if others.clone().any(|other| other.id() == next.id()) {
+            return Err(NAMED_BEFORE);
+        }
+        let taken = place == split_issuer(&snapshot.settings.issuer)
+            || others.any(|other| split_issuer(&other.issuer) == place);
+        match taken {
+            true => Err(TAKEN),
+            false => Ok(Some(next)),
+        }
     }
 }
 
 impl Realm {
+    /// Gives a further realm another name, and another issuer where one is given, in one change.
+    /// Its rows, seals and trail keep the name that it was made with.
+    ///
+    /// # Errors
+    /// See [`RecordError`]; `NotFound` where there is no realm of this name.
+    pub async fn rename_realm(
+        self: &Arc<Self>,
+        name: &str,
+        new_name: &str,
+        issuer: Option<String>,
+    ) -> Result<Arc<RealmEntry>, RecordError> {
+        self.learn(RecordKind::Realm, name).await?;
+        let together = self.together(true).await?;
+        let tried = &together.tried;
+        let known = tried.snapshot().registry.realms.get(name).cloned();
+        let known = known.ok_or(RecordError::NotFound)?;
+        let renamed = RealmEntry {
+            name: new_name.to_owned(),
+            made_as: Some(known.id().to_owned()).filter(|id| id != new_name),
+            issuer: issuer.unwrap_or_else(|| known.issuer.clone()),
+            ..(*known).clone()
+        };
+        if new_name != name {
+            tried.remove_record::<RealmEntry>(name, None).await?;
+        }
+        let read = (new_name == name).then_some(known.revision);
+        let written = tried.write_realm(&renamed, read).await?;
+        together.commit().await?;
+        Ok(written)
+    }
+
     /// Writes a further realm of the process: `read` is the revision that it replaces, none if it
     /// must not exist yet. Its issuer is nobody else's, and hides no endpoint.
     ///

@@ -175,7 +175,8 @@ impl Realm {
             client_keys: Arc::clone(&self.client_keys),
             logos: Logos::default(),
             upstream: crate::known_providers::Known::default(),
-            holder: OnceLock::new(),
+            // What is asked of all realms is asked of those of the process.
+            holder: self.holder.clone(),
         })
     }
 

@@ -1,5 +1,5 @@
 //! A signing key that is open: made, or unsealed.
-use super::{KeyKind, KeysError};
+use super::{KeyKind, KeysError, spare};
 use signet_crypto::{KeyError, Secret, SigningKey, VerifyingKey};
 use signet_encoding::base64url;
 use signet_jose::{jwk::Jwk, jwt::JwtSigner};
@@ -18,11 +18,11 @@ pub(super) enum Material {
 }
 
 impl Material {
-    /// Makes a key. RSA takes a good part of a second: not for a runtime's thread.
+    /// Makes a key. RSA may take a good part of a second: not for a runtime's thread.
     pub(super) fn generate(kind: KeyKind) -> Result<Material, KeysError> {
         match kind {
             KeyKind::Jose(algorithm) => {
-                let key = SigningKey::generate(algorithm)?;
+                let key = spare::key(algorithm)?;
                 let public = key.public().ok_or(KeyError::WrongKeyType)?.clone();
                 Material::jose(key, &Jwk::new(public).thumbprint_text())
             }

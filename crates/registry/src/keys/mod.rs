@@ -22,6 +22,7 @@ mod published;
 mod record;
 mod sealing;
 mod set;
+mod spare;
 
 pub use error::KeysError;
 pub use keeper::{KeyInfo, Moment, SigningKeys, longest_token};
@@ -31,3 +32,4 @@ pub use published::Published;
 pub use record::Phase;
 pub use sealing::{SEALING_FILE, SealingError, SealingFile, ShareSealingKeys};
 pub use set::{Builder, KeySet};
+pub use spare::keep_spare_keys;

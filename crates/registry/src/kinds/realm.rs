@@ -17,6 +17,8 @@ pub(super) const ROW: KindRow = KindRow {
 #[derive(Serialize, Deserialize)]
 struct StoredRealm {
     name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    made_as: Option<String>,
     issuer: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     description: Option<String>,
@@ -54,6 +56,7 @@ impl Stored for RealmEntry {
         });
         let stored = StoredRealm {
             name: self.name.clone(),
+            made_as: self.made_as.clone(),
             issuer: self.issuer.clone(),
             description: self.description.clone(),
             suspended: self.suspended,
@@ -71,6 +74,7 @@ impl Stored for RealmEntry {
         let settings = stored.settings.into_iter();
         Ok(RealmEntry {
             name: stored.name,
+            made_as: stored.made_as,
             issuer: stored.issuer,
             description: stored.description,
             suspended: stored.suspended,

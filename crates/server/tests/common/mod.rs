@@ -24,7 +24,7 @@ use signet_http::{
 use signet_merge::tell::{Alone, Tell};
 use signet_oauth::authorize::redirect_uri::RedirectUri;
 use signet_oauth::client::*;
-use signet_oauth::registry::Registry;
+use signet_oauth::registry::{RealmEntry, Registry};
 use signet_oauth::scope::ScopeSet;
 use signet_oauth::settings::Settings;
 use signet_realm::nodes::{Nodes, SingleNode};
@@ -427,6 +427,28 @@ impl Server {
                 server(own, None, Some(Box::new(first)))
             }
         }
+    }
+
+    /// Makes a further realm of the process, over a store of its own. Not on a runtime's thread.
+    pub fn another(host: &Arc<Host>, entry: &RealmEntry) -> Arc<Realm> {
+        let whole = Whole {
+            host: host.clone(),
+            store: Arc::new(MemoryStore::new()),
+            sealing: (SealingKey::generate(), Vec::new()),
+        };
+        let mut settings = Setup::default().settings;
+        settings.issuer.clone_from(&entry.issuer);
+        let setup = RealmSetup {
+            shared: false,
+            tell: alone(&Arc::default()),
+            settings,
+            clients: Vec::new(),
+            people: UserServiceOptions::default(),
+            sealing: None,
+            keys_age: 0,
+            audit: None,
+        };
+        realm(&whole, RealmId::parse(&entry.name).unwrap(), setup)
     }
 
     /// The default realm of the same process.

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::{Failure, Output, note, output::pretty};
 use signet_config::{check, model::Config, read};
+use signet_texts::LANGUAGES;
 
 /// `signet config ...`
 #[derive(Debug, Subcommand)]
@@ -33,6 +34,19 @@ pub enum ConfigCommand {
         #[arg(long)]
         declarations: bool,
     },
+    /// Print what pages and mails say, as the setting `brand.texts` that says it otherwise: keep
+    /// the lines that you change.
+    #[command(
+        after_help = "Examples:\n  signet config texts de > texts.toml\n  signet config texts en --find mail-"
+    )]
+    Texts {
+        /// The language's tag.
+        #[arg(default_value = "en")]
+        language: String,
+        /// Those alone whose id has this in it.
+        #[arg(long, value_name = "PART")]
+        find: Option<String>,
+    },
 }
 
 /// Does the command. `check` answers no (exit 1) if there is a problem; a file that cannot be read
@@ -44,6 +58,7 @@ pub fn run(command: ConfigCommand, output: &Output) -> Result<(), Failure> {
             let schema = read::schema();
             output.print(&schema, || pretty(&schema))
         }
+        ConfigCommand::Texts { language, find } => texts(&language, find.as_deref(), output),
         ConfigCommand::Check {
             file,
             config,
@@ -92,6 +107,28 @@ pub fn run(command: ConfigCommand, output: &Output) -> Result<(), Failure> {
             }
         }
     }
+}
+
+fn texts(tag: &str, find: Option<&str>, output: &Output) -> Result<(), Failure> {
+    let mut languages = LANGUAGES.into_iter();
+    let Some(language) = languages.find(|language| language.tag() == tag) else {
+        let tags: Vec<&str> = LANGUAGES.iter().map(|language| language.tag()).collect();
+        let known = tags.join(", ");
+        return Err(Failure::unusable(format!(
+            "there is no language \"{tag}\"; there are {known}"
+        )));
+    };
+    let mut texts = language.sources();
+    texts.retain(|id, _| find.is_none_or(|part| id.contains(part)));
+    let value = json!({ "brand": { "texts": { tag: texts } } });
+    let whole = || {
+        let mut lines = vec![format!("[brand.texts.{tag}]")];
+        // A text in JSON is one in TOML, and an id is a bare key.
+        let texts = texts.iter();
+        lines.extend(texts.map(|(id, text)| format!("{id} = {}", json!(text))));
+        lines.join("\n")
+    };
+    output.print(&value, whole)
 }
 
 /// Makes what a start makes. Directories that are made for that are removed: whoever checks a file

@@ -10,7 +10,7 @@ use crate::operations::models::people::{
     AttributeChange, AttributeDocument, GroupDocument, RoleChange, RoleDocument,
 };
 use crate::operations::models::providers::ProviderDocument;
-use crate::operations::{clients, people as records, providers, resources, rules, users};
+use crate::operations::{clients, people as records, providers, realms, resources, rules, users};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -195,9 +195,19 @@ const REVISION: &str = "revision";
 /// Every kind, in the order in which changes are made: what one names comes before it. Users come
 /// last of all.
 pub const DECLARED: &[Declared] = &[
-    ATTRIBUTES, SCOPES, CLIENTS, ROLES, GROUPS, RESOURCES, RULES, PROVIDERS, USERS,
+    REALMS, ATTRIBUTES, SCOPES, CLIENTS, ROLES, GROUPS, RESOURCES, RULES, PROVIDERS, USERS,
 ];
 
+const REALMS: Declared = Declared {
+    noun: realms::REALMS,
+    table: "realms",
+    id: "name",
+    read_only: &[REVISION, "deletes_at", "created_at"],
+    secret: None,
+    needs: &[],
+    refers: &[("like", "realm")],
+    written: realms::REALMS.written,
+};
 const ATTRIBUTES: Declared = Declared {
     noun: records::ATTRIBUTES,
     table: "attributes",
@@ -310,6 +320,16 @@ fn named<T: JsonSchema>(generator: &mut SchemaGenerator) -> schemars::Schema {
 
 /// The kinds that are records of the registry, in the order of [`DECLARED`].
 pub(crate) const KINDS: &[Kind] = &[
+    Kind {
+        declared: REALMS,
+        record: RecordKind::Realm,
+        stored_secret: "",
+        shown: |snapshot, name| value(&realms::declared(&snapshot.registry, name)?),
+        put: |realm, name, members, _| {
+            Box::pin(async move { realms::declare(realm, name, read(members)?).await })
+        },
+        remove: |realm, name| Box::pin(realms::withdraw(realm, name)),
+    },
     Kind {
         declared: ATTRIBUTES,
         record: RecordKind::Attribute,

@@ -68,7 +68,12 @@ pub(super) async fn plan(
     };
     let declared = trying.sort(wanted);
     for kind in KINDS {
-        for object in in_order(kind, &wanted.objects) {
+        let (ordered, in_circles) = in_order(kind, &wanted.objects);
+        for object in in_circles {
+            let circle = Problem::invalid("it is in a circle, or names one that is");
+            trying.mistake(&named(object), &circle);
+        }
+        for object in ordered {
             if declared
                 .get(&named(object))
                 .is_some_and(|one| std::ptr::eq(*one, object))
@@ -117,27 +122,40 @@ fn named(object: &Object) -> Named {
     }
 }
 
-/// The objects of a kind, so that a group comes after the one that it is in.
-fn in_order<'a>(kind: &Kind, objects: &'a [Object]) -> Vec<&'a Object> {
+/// The member that names another object of the kind, which has to be there first.
+const fn upwards(kind: RecordKind) -> Option<&'static str> {
+    match kind {
+        RecordKind::Group => Some("parent"),
+        RecordKind::Realm => Some("like"),
+        _ => None,
+    }
+}
+
+/// The objects of a kind, so that one comes after the one that it names; and those that name each
+/// other in a circle.
+fn in_order<'a>(kind: &Kind, objects: &'a [Object]) -> (Vec<&'a Object>, Vec<&'a Object>) {
     let of_kind = objects
         .iter()
         .filter(|one| one.kind == kind.declared.kind());
     let mut of_kind: Vec<&Object> = of_kind.collect();
     of_kind.sort_by(|a, b| a.name.cmp(&b.name));
-    if kind.record == RecordKind::Group {
-        let parent = |object: &Object| object.members.get("parent")?.as_str().map(str::to_owned);
-        let parents: HashMap<String, Option<String>> = of_kind
-            .iter()
-            .map(|object| (object.name.clone(), parent(object)))
-            .collect();
-        of_kind.sort_by_cached_key(|object| {
-            let up = |name: &String| parents.get(name).cloned().flatten();
-            // A circle is found where it is tried.
-            let ways = std::iter::successors(Some(object.name.clone()), up);
-            ways.take(parents.len() + 1).count()
-        });
-    }
+    let Some(member) = upwards(kind.record) else {
+        return (of_kind, Vec::new());
+    };
+    let named = |object: &Object| object.members.get(member)?.as_str().map(str::to_owned);
+    let parents: HashMap<String, Option<String>> = of_kind
+        .iter()
+        .map(|object| (object.name.clone(), named(object)))
+        .collect();
+    let ways = |object: &Object| {
+        let up = |name: &String| parents.get(name).cloned().flatten();
+        let ways = std::iter::successors(Some(object.name.clone()), up);
+        ways.take(parents.len() + 2).count()
+    };
+    of_kind.sort_by_cached_key(|object| ways(object));
     of_kind
+        .into_iter()
+        .partition(|object| ways(object) <= parents.len() + 1)
 }
 
 impl Trying<'_> {

@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 use http::Method;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use signet_admin::REALMS;
 use signet_admin_client::{Session, Target};
 use signet_config::duration::Duration;
@@ -78,6 +78,21 @@ pub enum RealmCommand {
     Resume {
         /// Its name.
         name: String,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// Give a realm another name. It keeps everything, its issuer too unless another one is given.
+    #[command(
+        after_help = "A new issuer ends every token and every registration at other servers that name the old one.\n\nExample:\n  signet realm rename acme acme-inc\n  signet realm rename acme acme-inc --issuer https://id.example.com/acme-inc"
+    )]
+    Rename {
+        /// Its name.
+        name: String,
+        /// Its name from now on.
+        new_name: String,
+        /// Its issuer from now on.
+        #[arg(long, value_name = "URL")]
+        issuer: Option<String>,
         #[command(flatten)]
         target: Target,
     },
@@ -176,6 +191,16 @@ pub fn realm(command: RealmCommand, output: &Output) -> Result<(), Failure> {
         }))?,
         RealmCommand::Suspend { name, target } => act(&target, &name, "suspend", output),
         RealmCommand::Resume { name, target } => act(&target, &name, "resume", output),
+        RealmCommand::Rename {
+            name,
+            new_name,
+            issuer,
+            target,
+        } => {
+            let path = format!("{}/rename", noun::item(&REALMS, &name));
+            let body = json!({ "name": new_name, "issuer": issuer });
+            noun::send(&target, Method::POST, &path, &body, output, noun::members)
+        }
         RealmCommand::Remove {
             name,
             grace,
