@@ -61,6 +61,8 @@ if ! ../../scripts/find-go.sh >/dev/null; then
     install_python "Go, for the Terraform provider"
     cd - >/dev/null
 fi
+go=$(../../scripts/find-go.sh)
+(cd ../../integrations/terraform && "$go" mod download)
 
 # Debian's exim4 receives mails in a test. It is unpacked and not installed: nothing listens afterwards, and it runs as whoever runs the test.
 cd ../clients

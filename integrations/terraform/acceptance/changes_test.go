@@ -255,6 +255,35 @@ func TestWhatEveryServerHasIsDeclaredAndGivenBackItsOwnWords(t *testing.T) {
 	}
 }
 
+func TestAPlanSaysWhatItEnds(t *testing.T) {
+	c := newCore(t, asAdministrator(nil))
+	config := members{
+		"client_id": "ending", "token_endpoint_auth_method": "none",
+		"redirect_uris": []string{"https://ending.example/callback"},
+	}
+	at := c.make("signet_client", nil, config)
+	warned := `everything ends that was issued to the client "ending"`
+	plans := func(more members) string {
+		t.Helper()
+		given := with("client_id", "ending", config)
+		for name, value := range more {
+			given[name] = value
+		}
+		_, said := c.plan("signet_client", at, c.config("signet_client", given))
+		return said.String()
+	}
+	if said := plans(members{"enabled": false}); !strings.Contains(said, "warning : ") || !strings.Contains(said, warned) {
+		t.Fatalf("said: %s", said)
+	}
+	if said := plans(members{"client_name": "Still there"}) + plans(nil); said != "" {
+		t.Fatalf("said: %s", said)
+	}
+	if _, said := c.planDestroy("signet_client", at); !strings.Contains(said.String(), warned) {
+		t.Fatalf("said: %s", said)
+	}
+	c.destroy("signet_client", at)
+}
+
 func TestOnlyWhatIsRemovedGoes(t *testing.T) {
 	c := newCore(t, asAdministrator(nil))
 	stays := c.make("signet_role", nil, members{"name": "stays"})

@@ -511,6 +511,16 @@ func (c *core) destroy(resource string, before *state) {
 
 func (c *core) tryDestroy(resource string, before *state) said {
 	c.t.Helper()
+	plan, failed := c.planDestroy(resource, before)
+	if failed.hasError() {
+		return failed
+	}
+	_, failed = c.apply(resource, before, plan)
+	return failed
+}
+
+func (c *core) planDestroy(resource string, before *state) (*planned, said) {
+	c.t.Helper()
 	kind := c.kind(resource)
 	none := tftypes.NewValue(kind, nil)
 	answer, err := c.server.PlanResourceChange(c.t.Context(), &tfprotov6.PlanResourceChangeRequest{
@@ -520,13 +530,13 @@ func (c *core) tryDestroy(resource string, before *state) said {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	if failed := diagnostics(answer.Diagnostics); failed.hasError() {
-		return failed
+	failed := diagnostics(answer.Diagnostics)
+	if failed.hasError() {
+		return nil, failed
 	}
-	_, failed := c.apply(resource, before, &planned{
+	return &planned{
 		value: c.read(kind, answer.PlannedState), config: none, private: answer.PlannedPrivate,
-	})
-	return failed
+	}, failed
 }
 
 // contains is whether a text stands anywhere in what Terraform keeps of a value.

@@ -110,6 +110,13 @@ type Plan struct {
 	Plan     string    `json:"plan"`
 	Changes  []Change  `json:"changes"`
 	Mistakes []Mistake `json:"mistakes"`
+	Ends     Ends      `json:"ends"`
+}
+
+// Ends are clients and users of which everything that was issued to them ends.
+type Ends struct {
+	Clients []string `json:"clients"`
+	Users   []string `json:"users"`
 }
 
 // Change is an object that changes.

@@ -51,7 +51,21 @@ func New() (provider.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, kind := range kinds {
+		for _, members := range []map[string]*tables.Type{kind.Members, kind.SetByServer} {
+			for _, name := range reserved {
+				if members[name] != nil {
+					return nil, fmt.Errorf("a %s has a member %s, which Terraform cannot have", kind.Name, name)
+				}
+			}
+		}
+	}
 	return &signet{kinds: kinds}, nil
+}
+
+// reserved are names that attributes of resources cannot have: Terraform's own, and the owner's.
+var reserved = []string{
+	owner, "connection", "count", "depends_on", "for_each", "lifecycle", "provider", "provisioner",
 }
 
 func (*signet) Metadata(

@@ -203,11 +203,67 @@ func (o *object) secret(config tfsdk.Config, to *diag.Diagnostics) *string {
 func (o *object) ModifyPlan(
 	ctx context.Context, request resource.ModifyPlanRequest, response *resource.ModifyPlanResponse,
 ) {
-	if request.Plan.Raw.IsNull() || o.configured == nil {
+	if o.configured == nil {
 		return
 	}
-	// Whoever applies owns it; of what was imported the plan says so.
-	response.Diagnostics.Append(response.Plan.SetAttribute(ctx, path.Root(owner), o.owner())...)
+	said := &response.Diagnostics
+	if !request.Plan.Raw.IsNull() {
+		// What is applied is owned; of what was imported the plan says so.
+		said.Append(response.Plan.SetAttribute(ctx, path.Root(owner), o.owner())...)
+	}
+	if request.State.Raw.IsNull() || said.HasError() {
+		return
+	}
+	before := valuesOf(request.State.Raw, said)
+	if request.Plan.Raw.IsNull() {
+		o.sayWhatEnds(ctx, o.removal(before), said)
+		return
+	}
+	planned := valuesOf(response.Plan.Raw, said)
+	members := map[string]any{}
+	for name := range o.kind.Members {
+		member, err := toJSON(planned[name])
+		if err != nil {
+			// It is known when it is applied.
+			return
+		}
+		if member != nil {
+			members[name] = member
+		}
+	}
+	wanted := o.declarations(before.text(o.kind.ID), members)
+	wanted.Adopt = before.text(owner) == byHand
+	o.sayWhatEnds(ctx, wanted, said)
+}
+
+// sayWhatEnds warns of what ends with a change. What is wrong with the change is not said here: it
+// may name objects that are made before it.
+func (o *object) sayWhatEnds(
+	ctx context.Context, wanted admin.Declarations, to *diag.Diagnostics,
+) {
+	plan, err := o.client.Plan(ctx, wanted)
+	if err != nil {
+		return
+	}
+	for _, one := range []struct {
+		kind  string
+		names []string
+	}{{"client", plan.Ends.Clients}, {"user", plan.Ends.Users}} {
+		for _, name := range one.names {
+			to.AddWarning("Something ends", fmt.Sprintf(
+				"With this change everything ends that was issued to the %s %q.", one.kind, name))
+		}
+	}
+}
+
+// removal declares that an object goes.
+func (o *object) removal(of values) admin.Declarations {
+	return admin.Declarations{
+		Directory: o.directory,
+		Objects:   []admin.Declared{},
+		Remove:    []admin.Named{{Kind: o.kind.Name, Name: of.text(o.kind.ID)}},
+		Adopt:     of.text(owner) == byHand,
+	}
 }
 
 func (o *object) Create(
@@ -373,16 +429,9 @@ func (o *object) Delete(
 	if said.HasError() {
 		return
 	}
-	name := state.text(o.kind.ID)
-	wanted := admin.Declarations{
-		Directory: o.directory,
-		Objects:   []admin.Declared{},
-		Remove:    []admin.Named{{Kind: o.kind.Name, Name: name}},
-		Adopt:     state.text(owner) == byHand,
-	}
-	err := o.client.Apply(ctx, wanted, func(*admin.Plan) error { return nil })
+	err := o.client.Apply(ctx, o.removal(state), func(*admin.Plan) error { return nil })
 	if err != nil {
-		o.report(err, name, said)
+		o.report(err, state.text(o.kind.ID), said)
 	}
 }
 
