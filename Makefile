@@ -40,12 +40,14 @@ lint: ## formatting, comments at 100 columns, words of the glossary, clippy, and
 unit: ## the Rust tests of every crate, real server processes among them
 	TMPDIR="$$(scripts/test-folder.sh)" $(CARGO) test --workspace --locked
 
-clients: ## real client libraries, a real browser and real reverse proxies against the running binary
+clients: ## real client libraries, a real browser, real reverse proxies and the Terraform provider against the running binary
 	$(CARGO) build --locked -p signet
 	@scripts/test-clients.sh target/debug/signet
 	@python3 tests/gate/test_gate.py target/debug/signet
 	@echo "== The reverse proxies of the manuals, started for real and attacked"
 	@python3 tests/gate/test_proxies.py target/debug/signet
+	@echo "== The Terraform provider, as Terraform drives it"
+	@scripts/test-terraform.sh target/debug/signet
 
 faults-quick: ## the few faults of real clusters that are tried with every change: under a minute
 	$(CARGO) build --locked -p signet -p signet-faults

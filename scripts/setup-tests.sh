@@ -56,6 +56,13 @@ cd ../gate
 install_python "the proxies of docs/gate.md that Debian does not have"
 cd ../apps
 install_python "the applications of docs/apps that a registry has"
+if ! ../../scripts/find-go.sh >/dev/null; then
+    cd ../../integrations/terraform
+    install_python "Go, for the Terraform provider"
+    cd - >/dev/null
+fi
+go=$(../../scripts/find-go.sh)
+(cd ../../integrations/terraform && "$go" mod download)
 
 # Debian's exim4 receives mails in a test. It is unpacked and not installed: nothing listens afterwards, and it runs as whoever runs the test.
 cd ../clients

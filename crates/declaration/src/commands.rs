@@ -319,7 +319,7 @@ fn of_server(plan: &Value, directory: &Directory) -> Vec<Mistake> {
         };
         let what = format!("{kind} \"{name}\": {what}");
         let mistake = match directory.find(kind, name) {
-            Some(object) => object.mistake(object.line_of(detail), what),
+            Some(object) => object.mistake(object.line_of(text("member")), what),
             // It is not declared any more, and cannot be removed.
             None => Mistake::new(&directory.name, 0, what),
         };

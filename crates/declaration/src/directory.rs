@@ -29,26 +29,12 @@ impl Object {
         Mistake::new(&self.file, line, what)
     }
 
-    /// The line that words are about: of the member that they begin with, or else of one that they
-    /// name, or of the object.
-    pub(crate) fn line_of(&self, words: &str) -> usize {
-        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let words: Vec<&str> = words.split(|c| !is_part(c)).collect();
-        let first = words.first().copied().unwrap_or_default();
-        if let Some(member) = node::member(&self.members, first) {
-            return member.line;
-        }
-        if let (Some(secret), Some((_, line))) = (self.declared.secret, &self.secret)
-            && secret == first
-        {
-            return *line;
-        }
-        let named = self.members.iter().find(|member| {
-            let one = member.name.strip_suffix('s').unwrap_or(&member.name);
-            let is_named = words.contains(&member.name.as_str()) || words.contains(&one);
-            is_named && member.name != self.declared.id
-        });
-        named.map_or(self.line, |member| member.line)
+    /// The line of a member, or else of the object.
+    pub(crate) fn line_of(&self, name: &str) -> usize {
+        let secret = self.secret.as_ref().map(|(_, line)| *line);
+        let secret = secret.filter(|_| self.declared.secret == Some(name));
+        let member = node::member(&self.members, name).map(|member| member.line);
+        member.or(secret).unwrap_or(self.line)
     }
 }
 

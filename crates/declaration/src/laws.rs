@@ -417,6 +417,118 @@ fn what_a_directory_does_not_own_is_not_touched() {
     });
 }
 
+/// Names and owners of everything that there is.
+async fn owned(realm: &Arc<Realm>) -> BTreeMap<(String, String), String> {
+    let answer = server::export(realm).await.unwrap();
+    let text = |one: &Value, member: &str| one[member].as_str().unwrap_or_default().to_owned();
+    let objects = answer["objects"].as_array().into_iter().flatten();
+    let named = |one| ((text(one, "kind"), text(one, "name")), text(one, "owner"));
+    objects.map(named).collect()
+}
+
+#[test]
+fn what_is_removed_by_its_name_goes_alone_and_only_from_its_own_directory() {
+    laws(|seed, order, _| {
+        block_on(async {
+            let dir = tempfile::tempdir().unwrap();
+            let one = folder(&dir, "one");
+            lay(&one, &tables(&seed), &order);
+            let realm = realm(memory()).await;
+            apply(&realm, &one, false).await?;
+            let objects = sent(&realm, &one, false).await?["objects"].take();
+            for object in objects.as_array().into_iter().flatten() {
+                let of = json!({ "kind": object["kind"], "name": object["name"] });
+                let asked = |directory: &str| json!({ "directory": directory, "objects": [], "remove": [of], "adopt": true });
+                let before = owned(&realm).await;
+                let is_there = before
+                    .keys()
+                    .any(|(kind, name)| of["kind"] == *kind && of["name"] == *name);
+                let refused = server::apply(&realm, asked("other")).await;
+                let said = refused.err().unwrap_or_default();
+                // It may have gone with its client.
+                prop_assert_eq!(
+                    said.contains("the directory laws owns it"),
+                    is_there,
+                    "{}",
+                    said
+                );
+                prop_assert_eq!(&owned(&realm).await, &before);
+
+                let done = server::apply(&realm, asked("laws")).await;
+                let mut left = before.clone();
+                match done {
+                    // Something refers to it.
+                    Err(_) => {}
+                    Ok(done) => {
+                        let gone = done["changes"].as_array().unwrap();
+                        prop_assert!(gone.iter().all(|change| change["act"] == "remove"));
+                        let is_gone = |kind: &str, name: &str| {
+                            gone.iter()
+                                .any(|change| change["kind"] == kind && change["name"] == name)
+                        };
+                        left.retain(|(kind, name), _| !is_gone(kind, name));
+                        // A client takes its roles with it; nothing else takes anything.
+                        let is_client = of["kind"] == "client";
+                        let count = before.len() - left.len();
+                        prop_assert!(count == usize::from(is_there) || is_client);
+                        // What is gone already is no mistake, and nothing to do.
+                        let again = server::apply(&realm, asked("laws")).await.unwrap();
+                        prop_assert_eq!(&again["changes"], &json!([]));
+                    }
+                }
+                prop_assert_eq!(&owned(&realm).await, &left);
+            }
+            Ok(())
+        })
+    });
+}
+
+#[test]
+fn what_cannot_be_removed_is_said_and_nothing_is_done() {
+    block_on(async {
+        let realm = realm(memory()).await;
+        let draft = signet_realm::records::groups::GroupDraft::default();
+        realm.write_group("byhand", &draft, None).await.unwrap();
+        let group = json!({ "kind": "group", "name": "byhand" });
+        let declared = json!({ "kind": "group", "name": "byhand", "members": {} });
+        for (objects, remove, adopt, said) in [
+            (json!([]), &group, false, "made by hand"),
+            (
+                json!([declared]),
+                &group,
+                true,
+                "it is declared, and to be removed",
+            ),
+            (
+                json!([]),
+                &json!({ "kind": "grup", "name": "x" }),
+                true,
+                "there is no such kind of object",
+            ),
+        ] {
+            let asked = json!({ "directory": "one", "objects": objects, "remove": [remove], "adopt": adopt });
+            let plan = server::plan(&realm, asked.clone()).await.unwrap();
+            let mistake = plan["mistakes"][0]["detail"].as_str().unwrap();
+            assert!(mistake.contains(said), "{mistake}");
+            assert!(server::apply(&realm, asked).await.is_err());
+        }
+        // What every server has is as it was, and stays.
+        let scope = json!({ "kind": "scope", "name": "openid" });
+        let nobody = json!({ "kind": "user", "name": "nobody" });
+        let asked = json!({ "directory": "one", "objects": [], "remove": [scope, nobody, group], "adopt": true });
+        let done = server::apply(&realm, asked).await.unwrap();
+        let names: Vec<&Value> = done["changes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|c| &c["name"])
+            .collect();
+        assert_eq!(names, ["byhand"]);
+        let left = owned(&realm).await;
+        assert!(left.contains_key(&("scope".to_owned(), "openid".to_owned())));
+    });
+}
+
 /// A store that takes so many changes, and then none.
 struct Cut {
     inner: MemoryStore,

@@ -147,6 +147,7 @@ fn word(kind: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use signet_terminal::output::pretty;
 
     fn refers<'s>(schema: &'s Value, found: &mut Vec<&'s str>) {
         match schema {
@@ -157,6 +158,36 @@ mod tests {
             Value::Array(items) => items.iter().for_each(|item| refers(item, found)),
             _ => {}
         }
+    }
+
+    /// Terraform's resources are made of this: the kinds, and the schema of their members.
+    fn kinds() -> String {
+        let kinds = DECLARED.iter().map(|declared| {
+            json!({
+                "kind": declared.kind(), "table": declared.table, "id": declared.id,
+                "secret": declared.secret, "secret_is_first": declared.secret_is_first,
+                "needs": declared.needs, "set_by_server": declared.set_by_server(),
+            })
+        });
+        let kinds = json!({ "kinds": kinds.collect::<Vec<_>>(), "schema": whole() });
+        format!("{}\n", pretty(&kinds))
+    }
+
+    #[test]
+    fn terraform_has_the_kinds_and_members_that_the_table_has() {
+        let file = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../integrations/terraform/internal/tables/kinds.json"
+        );
+        let made = kinds();
+        if std::env::var_os("SIGNET_WRITE_DOCS").is_some() {
+            std::fs::write(file, &made).expect("is written");
+        }
+        let kept = std::fs::read_to_string(file).unwrap_or_default();
+        assert!(
+            kept == made,
+            "kinds.json is not what the table says: SIGNET_WRITE_DOCS=1 cargo test -p signet-declaration"
+        );
     }
 
     #[test]

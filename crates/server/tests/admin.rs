@@ -540,6 +540,65 @@ fn what_the_configuration_declares_is_not_changed_here() {
     operator.delete(&format!("{CLIENTS}/nobody"), 404);
 }
 
+#[test]
+fn one_object_is_shown_as_a_directory_declares_it_with_its_owner() {
+    let server = server();
+    let operator = Operator::of(&server);
+    let of = |kind: &str, name: &str| format!("/admin/v1/declarations/{kind}/{name}");
+    let client = operator.get(&of("client", "service"));
+    assert_eq!(client["owner"], "configuration");
+    assert_eq!(client["has_secret"], true);
+    assert!(client["set_by_server"]["created_at"].is_u64());
+    assert!(client["members"].get("created_at").is_none());
+    assert_eq!(operator.get(&of("scope", "openid"))["owner"], "built in");
+
+    let api = "https://api.example/orders?v=1";
+    let resource = json!({ "kind": "resource", "name": api, "members": { "name": "Orders" } });
+    let declared = json!({ "directory": "one", "objects": [resource] });
+    operator.post("/admin/v1/declarations/apply", &declared, 200);
+    let shown = operator.get(&of(
+        "resource",
+        "https%3A%2F%2Fapi.example%2Forders%3Fv%3D1",
+    ));
+    let expected = json!({
+        "kind": "resource", "name": api, "owner": "directory one", "has_secret": false,
+        "members": { "identifier": api, "name": "Orders", "scope": "" },
+    });
+    assert_eq!(shown, expected);
+    let user = new_user(&server, "bob", false);
+    let shown = operator.get(&of("user", &user.username));
+    assert_eq!(shown["owner"], "hand");
+    assert_eq!(shown["members"]["username"], "bob");
+
+    for (kind, name, status) in [
+        ("client", "nobody", 404),
+        ("user", "nobody", 404),
+        ("grup", "x", 400),
+    ] {
+        let call = operator.call(Method::GET, &of(kind, name));
+        call.send(&server).expect(status);
+    }
+}
+
+#[test]
+fn an_account_that_has_expired_is_declared_as_it_is() {
+    let server = server();
+    let operator = Operator::of(&server);
+    let person = |end: u64| {
+        let members = json!({ "username": "guest", "expires_at": end });
+        let object = json!({ "kind": "user", "name": "guest", "members": members });
+        json!({ "directory": "one", "objects": [object] })
+    };
+    let now = server.realm.now();
+    for end in [now - 1, now + 1000, now - 1] {
+        operator.post("/admin/v1/declarations/apply", &person(end), 200);
+        let plan = operator.post("/admin/v1/declarations/plan", &person(end), 200);
+        assert_eq!(plan["changes"], json!([]));
+        let shown = operator.get("/admin/v1/declarations/user/guest");
+        assert_eq!(shown["members"]["enabled"], end > now);
+    }
+}
+
 fn new_user(server: &Server, name: &str, admin: bool) -> User {
     let new = NewUser {
         username: name.to_owned(),

@@ -158,6 +158,10 @@ text_segments! {
     ProviderName = "provider",
     /// A further realm of the process.
     RealmName = "realm",
+    /// A kind of object that a directory declares.
+    ObjectKind = "kind",
+    /// Such an object, among its kind.
+    ObjectName = "name",
 }
 
 /// A page of a list: everything after `after`, at most `limit`.

@@ -37,6 +37,8 @@ pub struct Declared {
     read_only: &'static [&'static str],
     /// The member that is a secret, which is never written where the others are.
     pub secret: Option<&'static str>,
+    /// The secret counts for an object that is made, and is its holder's own afterwards.
+    pub secret_is_first: bool,
     /// Members that have to be there, beside the name.
     pub needs: &'static [&'static str],
     /// Members whose texts are names of objects of a kind.
@@ -50,19 +52,35 @@ impl Declared {
         self.noun.name
     }
 
+    /// The schemas of all members, without the secret.
+    fn members(&self, generator: &mut SchemaGenerator) -> Map<String, Value> {
+        let mut members = Map::new();
+        for written in self.written {
+            let schema = written(generator);
+            let found = schema.get("properties").and_then(Value::as_object);
+            for (name, member) in found.into_iter().flatten() {
+                members.insert(name.clone(), member.clone());
+            }
+        }
+        members
+    }
+
+    /// Schemas of the members that the server alone sets, but for the revision.
+    pub fn set_by_server(&self) -> Map<String, Value> {
+        let mut members = self.members(&mut SchemaGenerator::default());
+        members.retain(|name, _| self.is_set_by_server(name));
+        members
+    }
+
+    fn is_set_by_server(&self, member: &str) -> bool {
+        member != REVISION && self.read_only.contains(&member)
+    }
+
     /// The JSON Schema of one of them: the members that can be declared.
     pub fn schema(&self) -> Value {
         let mut generator = SchemaGenerator::default();
-        let mut properties = Map::new();
-        for written in self.written {
-            let schema = written(&mut generator);
-            let found = schema.get("properties").and_then(Value::as_object);
-            for (name, member) in found.into_iter().flatten() {
-                if !self.read_only.contains(&name.as_str()) {
-                    properties.insert(name.clone(), member.clone());
-                }
-            }
-        }
+        let mut properties = self.members(&mut generator);
+        properties.retain(|name, _| !self.read_only.contains(&name.as_str()));
         if let Some(secret) = self.secret {
             properties.insert(secret.to_owned(), json!({ "$ref": "#/$defs/Secret" }));
         }
@@ -115,6 +133,8 @@ pub(crate) struct Document {
     pub(crate) members: Map<String, Value>,
     pub(crate) revision: u64,
     pub(crate) has_secret: bool,
+    /// What the server alone sets.
+    pub(crate) set_by_server: Map<String, Value>,
 }
 
 impl Kind {
@@ -149,6 +169,8 @@ impl Kind {
             RecordKind::Provider => members.get("has_secret") == Some(&Value::Bool(true)),
             _ => false,
         };
+        let mut set_by_server = members.clone();
+        set_by_server.retain(|member, _| self.declared.is_set_by_server(member));
         let is_client = self.record == RecordKind::Client;
         members.retain(|member, value| {
             // A client's members are shown where they are not at their defaults; a list of another
@@ -165,6 +187,7 @@ impl Kind {
             members,
             revision: revision.unwrap_or_default(),
             has_secret,
+            set_by_server,
         })
     }
 }
@@ -214,6 +237,7 @@ const ATTRIBUTES: Declared = Declared {
     id: "name",
     read_only: &[REVISION],
     secret: None,
+    secret_is_first: false,
     needs: &[],
     refers: &[],
     written: records::ATTRIBUTES.written,
@@ -224,6 +248,7 @@ const SCOPES: Declared = Declared {
     id: "name",
     read_only: &[REVISION],
     secret: None,
+    secret_is_first: false,
     needs: &["description"],
     refers: &[],
     written: &[named::<crate::operations::model::ScopeChange>],
@@ -234,6 +259,7 @@ const CLIENTS: Declared = Declared {
     id: "client_id",
     read_only: &[REVISION, "created_at", "subject_type"],
     secret: Some("client_secret"),
+    secret_is_first: false,
     needs: &[],
     refers: &[("scope", "scope")],
     written: clients::CLIENTS.written,
@@ -244,6 +270,7 @@ const ROLES: Declared = Declared {
     id: "name",
     read_only: &[REVISION, "id", "client_id"],
     secret: None,
+    secret_is_first: false,
     needs: &[],
     refers: &[("name", "client")],
     written: records::ROLES.written,
@@ -254,6 +281,7 @@ const GROUPS: Declared = Declared {
     id: "name",
     read_only: &[REVISION, "id"],
     secret: None,
+    secret_is_first: false,
     needs: &[],
     refers: &[("parent", "group"), ("roles", "role")],
     written: records::GROUPS.written,
@@ -264,6 +292,7 @@ const RESOURCES: Declared = Declared {
     id: "identifier",
     read_only: &[REVISION],
     secret: None,
+    secret_is_first: false,
     needs: &[],
     refers: &[("introspectors", "client"), ("scope", "scope")],
     written: resources::RESOURCES.written,
@@ -274,6 +303,7 @@ const RULES: Declared = Declared {
     id: "name",
     read_only: &[REVISION],
     secret: None,
+    secret_is_first: false,
     needs: &["effect"],
     refers: &[
         ("groups", "group"),
@@ -294,6 +324,7 @@ const PROVIDERS: Declared = Declared {
         "has_secret",
     ],
     secret: Some("client_secret"),
+    secret_is_first: false,
     needs: &["client_id"],
     refers: &[("exchange_clients", "client")],
     written: providers::PROVIDERS.written,
@@ -304,6 +335,7 @@ const USERS: Declared = Declared {
     id: "username",
     read_only: &[],
     secret: Some("password"),
+    secret_is_first: true,
     needs: &[],
     refers: &[("groups", "group"), ("roles", "role")],
     written: &[Person::json_schema],

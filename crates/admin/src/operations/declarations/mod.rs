@@ -12,26 +12,32 @@ pub use model::MAX_DECLARED;
 use crate::engine::adapter::Row;
 use crate::engine::caller::Acting;
 use crate::engine::facts::Method;
+use crate::engine::input::{ObjectKind, ObjectName};
 use crate::engine::operation::{Operation, run};
 use crate::engine::output::Json;
 use crate::engine::problem::Problem;
 use crate::engine::right::Right::{Read, Write};
 use model::{Export, Exported, PlanDocument, Sent};
+use serde_json::Map;
 use signet_audit::{Action, Event};
 use signet_oauth::registry::Registry;
-use signet_realm::state::Realm;
+use signet_realm::state::{Realm, Snapshot};
 use std::sync::Arc;
 
 const ALL: &str = "/admin/v1/declarations";
 const PLAN: &str = "/admin/v1/declarations/plan";
 const APPLY: &str = "/admin/v1/declarations/apply";
+const ONE: &str = "/admin/v1/declarations/{kind}/{name}";
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
     &Operation::new("exportDeclarations", Read, Method::Get, ALL, "Every record as a directory declares it, and who owns it", run!(export)),
+    &Operation::new("showDeclaration", Read, Method::Get, ONE, "A record as a directory declares it, and who owns it", run!(show)),
     &Operation::new("planDeclarations", Read, Method::Post, PLAN, "Say what would change if these declarations were applied", |acting, sent| Box::pin(only_plan(Asking::of(acting), sent))),
     &Operation::new("applyDeclarations", Write, Method::Post, APPLY, "Apply declarations: all of them, or none", |acting, sent| Box::pin(apply(Asking::of(acting), sent))),
 ];
+
+const NO_SUCH_KIND: &str = "there is no such kind of object";
 
 /// Who asks.
 struct Asking {
@@ -62,39 +68,74 @@ async fn export(realm: Arc<Realm>, (): ()) -> Result<Json<Export>, Problem> {
     let mut objects = Vec::new();
     for kind in kinds::KINDS {
         for name in kind.names(&snapshot) {
-            let Some(document) = kind.document(&snapshot, &name) else {
-                continue;
-            };
-            let owner = owners.of(&realm, kind, &name).await?;
-            let mut members = document.members;
-            if owner == owners::Owner::Registration {
-                // There may be very many, and none of them can be declared.
-                members.clear();
-            }
-            people::names_for_ids(&realm, kind.record, &mut members).await?;
-            objects.push(Exported {
-                kind: kind.declared.kind(),
-                name,
-                owner: owner.to_string(),
-                members,
-                has_secret: document.has_secret,
-            });
+            let found = of_record(&realm, &owners, kind, &snapshot, &name).await?;
+            objects.extend(found.map(|object| Exported {
+                set_by_server: Map::new(),
+                ..object
+            }));
         }
     }
-    for (name, members, directory) in people::all(&realm).await? {
-        let owner = match directory {
-            Some(outside) => format!("directory service {outside}"),
-            None => owners.of_user(&name).to_string(),
-        };
-        objects.push(Exported {
-            kind: person::USER,
-            name,
-            owner,
-            members,
-            has_secret: false,
-        });
-    }
+    let users = people::all(&realm).await?;
+    objects.extend(users.into_iter().map(|user| of_user(&owners, user)));
     Ok(Json(Export { objects }))
+}
+
+async fn show(
+    realm: Arc<Realm>,
+    (ObjectKind(kind), ObjectName(name)): (ObjectKind, ObjectName),
+) -> Result<Json<Exported>, Problem> {
+    let owners = owners::Owners::read(&realm).await?;
+    let found = match kinds::KINDS.iter().find(|one| one.declared.kind() == kind) {
+        Some(kind) => of_record(&realm, &owners, kind, &realm.snapshot(), &name).await?,
+        None if person::is_user(&kind) => {
+            let user = people::one(&realm, &name).await?;
+            user.map(|user| of_user(&owners, user))
+        }
+        None => return Err(Problem::invalid(NO_SUCH_KIND)),
+    };
+    found.map(Json).ok_or_else(Problem::not_found)
+}
+
+async fn of_record(
+    realm: &Realm,
+    owners: &owners::Owners,
+    kind: &kinds::Kind,
+    snapshot: &Snapshot,
+    name: &str,
+) -> Result<Option<Exported>, Problem> {
+    let Some(document) = kind.document(snapshot, name) else {
+        return Ok(None);
+    };
+    let owner = owners.of(realm, kind, name).await?;
+    let mut members = document.members;
+    if owner == owners::Owner::Registration {
+        // There may be very many, and none of them can be declared.
+        members.clear();
+    }
+    people::names_for_ids(realm, kind.record, &mut members).await?;
+    Ok(Some(Exported {
+        kind: kind.declared.kind(),
+        name: name.to_owned(),
+        owner: owner.to_string(),
+        members,
+        has_secret: document.has_secret,
+        set_by_server: document.set_by_server,
+    }))
+}
+
+fn of_user(owners: &owners::Owners, (name, members, outside): people::Shown) -> Exported {
+    let owner = match outside {
+        Some(outside) => format!("directory service {outside}"),
+        None => owners.of_user(&name).to_string(),
+    };
+    Exported {
+        kind: person::USER,
+        name,
+        owner,
+        members,
+        has_secret: false,
+        set_by_server: Map::new(),
+    }
 }
 
 async fn only_plan(asking: Asking, Sent(wanted): Sent) -> Result<Json<PlanDocument>, Problem> {

@@ -26,6 +26,10 @@ pub(crate) struct Declarations {
     /// Remove what the directory owned before and declares no more.
     #[serde(default)]
     pub(crate) prune: bool,
+    /// Remove these of the directory, whether or not the rest of what it owns is declared here.
+    /// What is not there is removed already.
+    #[serde(default)]
+    pub(crate) remove: Vec<Named>,
     /// Take over objects that were made by hand.
     #[serde(default)]
     pub(crate) adopt: bool,
@@ -61,7 +65,7 @@ impl Input for Sent {
         // Read once the caller is known to be allowed.
         context.body_limit = context.body_limit.max(MAX_DECLARATIONS_BYTES);
         let Json(wanted) = <Json<Declarations> as Input>::read(context).await?;
-        if wanted.objects.len() > MAX_DECLARED {
+        if wanted.objects.len() + wanted.remove.len() > MAX_DECLARED {
             return Err(Problem::invalid("a directory has at most 1000 objects"));
         }
         let fits = |b: u8| b.is_ascii_alphanumeric() || b"-._".contains(&b);
@@ -150,6 +154,9 @@ pub(crate) struct Named {
 pub(crate) struct Mistake {
     pub(crate) kind: String,
     pub(crate) name: String,
+    /// The member of it that is wrong, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) member: Option<String>,
     /// Stable, for programs.
     pub(crate) code: &'static str,
     /// For people.
@@ -172,4 +179,7 @@ pub(crate) struct Exported {
     pub(crate) members: Map<String, Value>,
     /// It has a secret, which is never shown.
     pub(crate) has_secret: bool,
+    /// Members that the server alone sets; of an object that is asked for by its name.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub(crate) set_by_server: Map<String, Value>,
 }

@@ -20,10 +20,26 @@ use std::sync::Arc;
 
 const PAGE: usize = 100;
 
-/// Every account, with the directory service that keeps it: of outside, where it is not here.
-pub(super) async fn all(
-    realm: &Realm,
-) -> Result<Vec<(String, Map<String, JsonValue>, Option<String>)>, Problem> {
+/// An account: its name and members, and the directory service of outside that keeps it, where it
+/// is not here.
+pub(super) type Shown = (String, Map<String, JsonValue>, Option<String>);
+
+fn shown(user: User, snapshot: &Snapshot) -> Shown {
+    let document = users::document(user, snapshot);
+    let outside = document.directory.clone();
+    let person = Person::of(document);
+    (person.username.clone(), person.members(), outside)
+}
+
+/// The account of this name.
+pub(super) async fn one(realm: &Realm, username: &str) -> Result<Option<Shown>, Problem> {
+    let found = realm.people.users.by_login(username, realm.now()).await?;
+    let found = found.filter(|user| user.username == username);
+    Ok(found.map(|user| shown(user, &realm.snapshot())))
+}
+
+/// Every account.
+pub(super) async fn all(realm: &Realm) -> Result<Vec<Shown>, Problem> {
     let (mut found, mut after) = (Vec::new(), None::<String>);
     let snapshot = realm.snapshot();
     loop {
@@ -31,12 +47,7 @@ pub(super) async fn all(
         let read = users.list(after.as_deref(), PAGE, realm.now()).await?;
         let is_last = read.len() < PAGE;
         after = read.last().map(|user| user.id.clone());
-        for user in read {
-            let document = users::document(user, &snapshot);
-            let outside = document.directory.clone();
-            let person = Person::of(document);
-            found.push((person.username.clone(), person.members(), outside));
-        }
+        found.extend(read.into_iter().map(|user| shown(user, &snapshot)));
         if is_last {
             found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
             return Ok(found);
@@ -115,10 +126,16 @@ pub(super) enum Step {
 }
 
 /// Reads a declared user, and looks whether there are the groups, roles and attributes that it has.
-pub(super) fn wanted(members: Map<String, JsonValue>, tried: &Snapshot) -> Result<Person, Problem> {
+pub(super) fn wanted(
+    members: Map<String, JsonValue>,
+    tried: &Snapshot,
+    now: u64,
+) -> Result<Person, Problem> {
     let read = serde_path_to_error::deserialize(JsonValue::Object(members));
     let mut person: Person = read.map_err(|error| Problem::invalid(words::of(&error)))?;
     person.sort();
+    // An account that has expired is as a disabled one, and is shown as such.
+    person.enabled &= person.expires_at.is_none_or(|end| now < end);
     let people = &tried.registry.people;
     if let Some(none) = person
         .groups

@@ -1,5 +1,6 @@
 //! What declarations would change: each is tried, and what came out is compared with what was.
-use super::kinds::{KINDS, Kind};
+use super::NO_SUCH_KIND;
+use super::kinds::{DECLARED, Declared, KINDS, Kind};
 use super::model::{
     Act, ChangeDocument, Declarations, Ends, MemberChange, Mistake, Named, Object, PlanDocument,
 };
@@ -67,6 +68,7 @@ pub(super) async fn plan(
         people: Vec::new(),
     };
     let declared = trying.sort(wanted);
+    let removed = trying.removed(wanted, &declared).await?;
     for kind in KINDS {
         let (ordered, in_circles) = in_order(kind, &wanted.objects);
         for object in in_circles {
@@ -88,10 +90,11 @@ pub(super) async fn plan(
         }
     }
     let gone = before.iter().filter(|named| !declared.contains_key(*named));
-    let gone: Vec<&Named> = gone.collect();
+    let gone: BTreeSet<&Named> = gone.chain(&removed).collect();
+    let goes = |named: &Named| wanted.prune || removed.contains(named);
     let mut left = Vec::new();
     for user in gone.iter().filter(|named| is_user(&named.kind)) {
-        trying.leave_user(user, wanted.prune, &mut left).await?;
+        trying.leave_user(user, goes(user), &mut left).await?;
     }
     for kind in KINDS.iter().rev() {
         let of_kind = gone
@@ -109,10 +112,38 @@ pub(super) async fn plan(
             });
         }
         for named in of_kind {
-            trying.leave(kind, named, wanted.prune, &mut left).await?;
+            trying.leave(kind, named, goes(named), &mut left).await?;
         }
     }
+    for mistake in &mut trying.mistakes {
+        let object = wanted
+            .objects
+            .iter()
+            .find(|object| object.kind == mistake.kind && object.name == mistake.name);
+        mistake.member = object.and_then(|object| member_of(object, &mistake.detail));
+    }
     trying.finish(together, &before, left).await
+}
+
+fn declared_of(kind: &str) -> Option<&'static Declared> {
+    DECLARED.iter().find(|declared| declared.kind() == kind)
+}
+
+/// The member that words are about: the one that they begin with, or else one that they name.
+fn member_of(object: &Object, words: &str) -> Option<String> {
+    let declared = declared_of(&object.kind)?;
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let words: Vec<&str> = words.split(|c| !is_part(c)).collect();
+    let first = words.first().copied().unwrap_or_default();
+    // One that is missing is none of the object's, and is named all the same.
+    if declared.schema()["properties"].get(first).is_some() {
+        return Some(first.to_owned());
+    }
+    let mut named = object.members.keys().filter(|member| {
+        let one = member.strip_suffix('s').unwrap_or(member);
+        member.as_str() != declared.id && (words.contains(&member.as_str()) || words.contains(&one))
+    });
+    named.next().cloned()
 }
 
 fn named(object: &Object) -> Named {
@@ -163,6 +194,7 @@ impl Trying<'_> {
         self.mistakes.push(Mistake {
             kind: of.kind.clone(),
             name: of.name.clone(),
+            member: None,
             code: problem.code(),
             detail: problem.detail().to_owned(),
         });
@@ -173,10 +205,8 @@ impl Trying<'_> {
         let mut declared = BTreeMap::new();
         for object in &wanted.objects {
             let of = named(object);
-            let known = is_user(&object.kind)
-                || KINDS.iter().any(|kind| kind.declared.kind() == object.kind);
-            if !known {
-                self.mistake(&of, &Problem::invalid("there is no such kind of object"));
+            if declared_of(&object.kind).is_none() {
+                self.mistake(&of, &Problem::invalid(NO_SUCH_KIND));
                 continue;
             }
             match declared.entry(of) {
@@ -188,6 +218,49 @@ impl Trying<'_> {
             }
         }
         declared
+    }
+
+    /// What is to be removed that there is, and that the directory may remove.
+    async fn removed(
+        &mut self,
+        wanted: &Declarations,
+        declared: &BTreeMap<Named, &Object>,
+    ) -> Result<BTreeSet<Named>, Problem> {
+        let mut removed = BTreeSet::new();
+        for of in &wanted.remove {
+            if declared.contains_key(of) {
+                self.mistake(of, &Problem::invalid("it is declared, and to be removed"));
+                continue;
+            }
+            let kind = KINDS.iter().find(|kind| kind.declared.kind() == of.kind);
+            let (is_there, owner) = match kind {
+                Some(kind) => {
+                    let found = kind.document(&self.real.snapshot(), &of.name);
+                    let owner = self.owners.of(self.real, kind, &of.name).await?;
+                    (found.is_some(), owner)
+                }
+                None if is_user(&of.kind) => {
+                    let user = people::one(self.real, &of.name).await?;
+                    (user.is_some(), self.owners.of_user(&of.name))
+                }
+                None => {
+                    self.mistake(of, &Problem::invalid(NO_SUCH_KIND));
+                    continue;
+                }
+            };
+            if !is_there {
+                continue;
+            }
+            match self.may_take(&owner) {
+                // Every server has it, and it is as it was.
+                Ok(()) if owner == Owner::BuiltIn => {}
+                Ok(()) => {
+                    removed.insert(of.clone());
+                }
+                Err(problem) => self.mistake(of, &problem),
+            }
+        }
+        Ok(removed)
     }
 
     /// Whether the directory may write an object that exists, whose owner is this.
@@ -323,7 +396,7 @@ impl Trying<'_> {
         }
         let mut members = object.members.clone();
         members.insert("username".to_owned(), object.name.clone().into());
-        let wanted = match people::wanted(members, &self.tried.snapshot()) {
+        let wanted = match people::wanted(members, &self.tried.snapshot(), self.real.now()) {
             Ok(wanted) => wanted,
             Err(problem) => {
                 self.mistake(&of, &problem);
