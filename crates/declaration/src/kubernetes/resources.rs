@@ -28,7 +28,7 @@ pub(crate) struct Resource {
     spec: Value,
 }
 
-/// The data of Secrets by their names, or why there is none.
+/// The data of Secrets by their names, or why there are no data.
 pub(super) struct Secrets(pub(super) BTreeMap<String, Result<Value, String>>);
 
 /// A reference to a secret: the Secret's name, and the key.

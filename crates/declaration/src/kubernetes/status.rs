@@ -1,4 +1,4 @@
-//! What an object is told of how it went: the condition `Applied` of its status.
+//! How it went, said to each object: the condition `Applied` of its status.
 use super::api::Failed;
 use super::cluster::Cluster;
 use super::resources::Resource;
