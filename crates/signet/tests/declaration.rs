@@ -566,6 +566,9 @@ fn a_watched_directory_is_the_truth_and_drift_is_counted_and_recorded() {
     write(&folder, &[("note.txt", "look")]);
     watch.wait_for("what was changed by hand", || drift(1));
     assert!(plan(&dev, &directory, &[], 0).is_empty());
+    // The trail is written behind the answer.
+    let is_recorded = || audit(&dev).contains("driftDeclared");
+    watch.wait_for("a record of it", is_recorded);
     let said: Value = serde_json::from_str(&audit(&dev)).unwrap();
     let records = said.as_array().unwrap().iter();
     let drifted: Vec<&Value> = records
