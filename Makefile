@@ -44,6 +44,8 @@ clients: ## real client libraries, a real browser, real reverse proxies and the 
 	$(CARGO) build --locked -p signet
 	@scripts/test-clients.sh target/debug/signet
 	@python3 tests/gate/test_gate.py target/debug/signet
+	@echo "== The manifests of Kubernetes, and applying from a real API server for custom resources"
+	@scripts/test-kubernetes.sh target/debug/signet
 	@echo "== The reverse proxies of the manuals, started for real and attacked"
 	@python3 tests/gate/test_proxies.py target/debug/signet
 	@echo "== The Terraform provider, as Terraform drives it"

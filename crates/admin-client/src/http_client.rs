@@ -7,9 +7,9 @@ use http::{Method, Request, Uri};
 use http_body_util::Full;
 use rustls::{ClientConfig, pki_types::ServerName};
 pub use signet_http_client::Answer;
-use signet_http_client::Trust;
 pub use signet_http_client::text::{form, percent_encode};
-use tokio::{net::TcpStream, time::timeout};
+use signet_http_client::{Lines, Sender, Trust, Unanswered};
+use tokio::{net::TcpStream, task::JoinHandle, time::timeout};
 
 /// A whole exchange must be over within this.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -19,6 +19,8 @@ const MAX_ANSWER: usize = 8 * 1024 * 1024;
 /// A client that believes the machine's authorities, and those of the files it was given.
 pub struct HttpClient {
     tls: Arc<ClientConfig>,
+    /// How somebody names the authority of a server's certificate.
+    authority: &'static str,
 }
 
 impl HttpClient {
@@ -38,7 +40,16 @@ impl HttpClient {
         }
         let tls = trusted.tls();
         let tls = tls.map_err(|e| format!("TLS cannot be set up: {e}"))?;
-        Ok(HttpClient { tls })
+        Ok(HttpClient {
+            tls,
+            authority: "--ca-cert FILE or SIGNET_CA_CERT",
+        })
+    }
+
+    /// The same, where another option names the authority.
+    #[must_use]
+    pub fn authority_by(self, authority: &'static str) -> HttpClient {
+        HttpClient { authority, ..self }
     }
 
     /// GET.
@@ -55,24 +66,45 @@ impl HttpClient {
         headers: &[(&str, &str)],
         body: Bytes,
     ) -> Result<Answer, String> {
-        let shown = url.split(['?', '#']).next().unwrap_or(url);
-        match timeout(PATIENCE, self.exchange(method, url, headers, body)).await {
-            Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(e)) => Err(format!("cannot reach {shown}: {e}")),
-            Err(_) => Err(format!(
-                "cannot reach {shown}: no answer within {} seconds",
-                PATIENCE.as_secs()
-            )),
-        }
+        let exchange = async {
+            let (mut sender, driven, request) = self.begin(method, url, headers, body).await?;
+            let answer = signet_http_client::send(&mut sender, request, MAX_ANSWER).await;
+            drop(driven);
+            answer.map_err(|e| e.to_string())
+        };
+        within(url, exchange).await
     }
 
-    async fn exchange(
+    /// GET of an answer that comes line by line, for as long as it is held. A status that is no
+    /// success has the whole answer.
+    pub async fn follow(&self, url: &str, headers: &[(&str, &str)]) -> Result<Followed, String> {
+        let exchange = async {
+            let begun = self.begin(Method::GET, url, headers, Bytes::new()).await?;
+            let (mut sender, driven, request) = begun;
+            let answer = signet_http_client::begin_answer(&mut sender, request).await;
+            let (head, body) = answer.map_err(|e| e.to_string())?.into_parts();
+            if head.status.is_success() {
+                let lines = Lines::of(body, MAX_ANSWER);
+                return Ok(Followed::Lines(lines, driven));
+            }
+            let body = signet_http_client::read(body, MAX_ANSWER).await;
+            Ok(Followed::Refused(Answer {
+                status: head.status,
+                headers: head.headers,
+                body: body.map_err(|e| e.to_string())?,
+            }))
+        };
+        within(url, exchange).await
+    }
+
+    /// A connection, and what is sent over it.
+    async fn begin(
         &self,
         method: Method,
         url: &str,
         headers: &[(&str, &str)],
         body: Bytes,
-    ) -> Result<Answer, String> {
+    ) -> Result<(Sender, Driving, Request<Full<Bytes>>), String> {
         let uri: Uri = url.parse().map_err(|_| "not a URL".to_owned())?;
         let authority = uri.authority().ok_or("not an absolute URL")?.clone();
         let host = authority
@@ -107,20 +139,53 @@ impl HttpClient {
         };
         let tls = name.map(|name| (self.tls.clone(), name));
         let connection = signet_http_client::connect(stream, tls).await;
-        let (mut sender, driven) = connection.map_err(|e| explained(&e.to_string()))?;
-        // It ends with the answer, or with the error that sending reports.
-        let driven = tokio::spawn(driven);
-        let answer = signet_http_client::send(&mut sender, request, MAX_ANSWER).await;
-        driven.abort();
-        answer.map_err(|e| e.to_string())
+        let explained = |e: Unanswered| explained(&e.to_string(), self.authority);
+        let (sender, driven) = connection.map_err(explained)?;
+        Ok((sender, Driving(tokio::spawn(driven)), request))
     }
 }
 
+/// What somebody waits for, within bounds. Errors name the URL without its query.
+async fn within<T>(
+    url: &str,
+    exchange: impl Future<Output = Result<T, String>>,
+) -> Result<T, String> {
+    let shown = url.split(['?', '#']).next().unwrap_or(url);
+    match timeout(PATIENCE, exchange).await {
+        Ok(Ok(answer)) => Ok(answer),
+        Ok(Err(e)) => Err(format!("cannot reach {shown}: {e}")),
+        Err(_) => Err(format!(
+            "cannot reach {shown}: no answer within {} seconds",
+            PATIENCE.as_secs()
+        )),
+    }
+}
+
+/// A connection that is driven. It ends with this, whether or not an answer was read.
+#[derive(Debug)]
+pub struct Driving(JoinHandle<()>);
+
+impl Drop for Driving {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// An answer that comes line by line.
+#[derive(Debug)]
+pub enum Followed {
+    /// The lines, and what they come over.
+    Lines(Lines, Driving),
+    /// No success.
+    Refused(Answer),
+}
+
 /// What helps against the refusals of certificates that people meet first.
-fn explained(error: &str) -> String {
-    let hint = if error.contains("UnknownIssuer") {
-        "; --ca-cert FILE or SIGNET_CA_CERT names the authority that it comes from"
-    } else if error.contains("CaUsedAsEndEntity") {
+fn explained(error: &str, authority: &str) -> String {
+    if error.contains("UnknownIssuer") {
+        return format!("{error}; {authority} names the authority that it comes from");
+    }
+    let hint = if error.contains("CaUsedAsEndEntity") {
         "; the server shows the certificate of an authority (CA:TRUE) as its own: give it one without"
     } else if error.contains("NotValidForName") {
         "; use the name that the certificate has, or give the server one for this name"
@@ -143,11 +208,14 @@ mod tests {
 
     #[test]
     fn a_refused_certificate_comes_with_what_helps() {
-        let said = explained("invalid peer certificate: UnknownIssuer");
+        let said = explained("invalid peer certificate: UnknownIssuer", "--ca-cert FILE");
         assert!(said.starts_with("invalid peer") && said.contains("--ca-cert"));
-        let said = explained("invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))");
+        let said = explained(
+            "invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))",
+            "",
+        );
         assert!(said.contains("CA:TRUE"));
-        assert_eq!(explained("connection refused"), "connection refused");
+        assert_eq!(explained("connection refused", ""), "connection refused");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use signet_config::fault::nearest;
 use signet_config::realms::{by_name, wrong_settings};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Most files of a directory
@@ -25,14 +26,10 @@ pub(crate) fn directory(path: &Path) -> Directory {
         objects: Vec::new(),
         mistakes: Vec::new(),
     };
-    let mut files = Vec::new();
-    if path.is_dir() {
-        find(path, 0, &mut files, &mut directory.mistakes);
-        // One order, whatever the file system's is.
-        files.sort();
-    } else {
-        files.push(path.to_owned());
-    }
+    let Found {
+        files, mistakes, ..
+    } = Found::below(path);
+    directory.mistakes = mistakes;
     let shown = path.display().to_string();
     match files.len() {
         0 => directory.mistakes.push(
@@ -49,53 +46,92 @@ pub(crate) fn directory(path: &Path) -> Directory {
     for file in files.iter().take(MAX_FILES) {
         take(file, &mut directory);
     }
+    together(&mut directory, &shown);
+    directory
+}
+
+/// Finds what is wrong with objects beside each other.
+pub(crate) fn together(directory: &mut Directory, shown: &str) {
     if directory.objects.len() > MAX_DECLARED {
         let what = format!("a directory declares at most {MAX_DECLARED} objects");
-        directory.mistakes.push(Mistake::new(&shown, 0, what));
+        directory.mistakes.push(Mistake::new(shown, 0, what));
     }
-    twice(&mut directory);
-    circles(&mut directory);
-    directory
+    twice(directory);
+    circles(directory);
 }
 
 /// Another number where the files of a directory are others, or were written again.
 pub(crate) fn fingerprint(path: &Path) -> u64 {
-    let mut files = vec![path.to_owned()];
-    if path.is_dir() {
-        files.clear();
-        find(path, 0, &mut files, &mut Vec::new());
-        files.sort();
-    }
     let mut hasher = DefaultHasher::new();
-    for file in files {
+    for file in Found::below(path).files {
+        // Of what a link leads to: where it leads elsewhere, that is another file.
         let metadata = std::fs::metadata(&file).ok();
-        let modified = metadata.as_ref().and_then(|m| m.modified().ok());
-        (file, modified, metadata.map(|m| m.len())).hash(&mut hasher);
+        let figures = metadata.map(|of| {
+            let (changed, nanoseconds) = (of.ctime(), of.ctime_nsec());
+            (
+                of.dev(),
+                of.ino(),
+                of.len(),
+                of.mtime_nsec(),
+                changed,
+                nanoseconds,
+            )
+        });
+        (file, figures).hash(&mut hasher);
     }
     hasher.finish()
 }
 
-fn find(folder: &Path, depth: usize, files: &mut Vec<PathBuf>, mistakes: &mut Vec<Mistake>) {
-    let shown = folder.display().to_string();
-    if depth > MAX_DEPTH {
-        return mistakes.push(Mistake::new(&shown, 0, "folders are at most 16 deep"));
-    }
-    let entries = match std::fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) => {
-            return mistakes.push(Mistake::new(&shown, 0, format!("cannot be read: {error}")));
-        }
-    };
-    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        // Editors and mounted secrets keep theirs there.
-        if name.starts_with('.') {
-            continue;
-        }
+/// What there is below a directory.
+#[derive(Default)]
+pub(crate) struct Found {
+    /// The files that declare.
+    pub(crate) files: Vec<PathBuf>,
+    /// The folders that they may be in.
+    pub(crate) folders: Vec<PathBuf>,
+    mistakes: Vec<Mistake>,
+}
+
+impl Found {
+    /// Below a directory, or the one file.
+    pub(crate) fn below(path: &Path) -> Found {
+        let mut found = Found::default();
         if path.is_dir() {
-            find(&path, depth + 1, files, mistakes);
-        } else if name.ends_with(".toml") || name.ends_with(".json") {
-            files.push(path);
+            found.find(path, 0);
+            // One order, whatever the file system's is.
+            found.files.sort();
+        } else {
+            found.files.push(path.to_owned());
+        }
+        found
+    }
+
+    fn find(&mut self, folder: &Path, depth: usize) {
+        let shown = folder.display().to_string();
+        if depth > MAX_DEPTH {
+            let what = "folders are at most 16 deep";
+            return self.mistakes.push(Mistake::new(&shown, 0, what));
+        }
+        let entries = match std::fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) => {
+                let what = format!("cannot be read: {error}");
+                return self.mistakes.push(Mistake::new(&shown, 0, what));
+            }
+        };
+        self.folders.push(folder.to_owned());
+        for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            // Editors keep theirs there, and so does what mounts a ConfigMap: a name without a full
+            // stop links into it.
+            if name.starts_with('.') {
+                continue;
+            }
+            if path.is_dir() {
+                self.find(&path, depth + 1);
+            } else if name.ends_with(".toml") || name.ends_with(".json") {
+                self.files.push(path);
+            }
         }
     }
 }
@@ -149,23 +185,26 @@ fn take(file: &Path, directory: &mut Directory) {
             continue;
         };
         for item in items {
-            let (object, mistakes) = object(declared, &shown, base, item);
+            let places = |node: &Node| SecretPlace::read(node, base);
+            let (object, mistakes) = object(declared, &shown, places, item);
             directory.mistakes.extend(mistakes);
             directory.objects.extend(object);
         }
     }
 }
 
-fn is_name(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     let fits = |b: u8| b.is_ascii_alphanumeric() || b"-._".contains(&b);
     (1..=64).contains(&name.len()) && name.bytes().all(fits)
 }
 
 /// An object, as far as it has a name, and what is wrong with it.
-fn object(
+///
+/// `place`: how the member that is a secret is read; what is wrong with it, and what to write.
+pub(crate) fn object(
     declared: &'static Declared,
     file: &str,
-    base: &Path,
+    place: impl Fn(&Node) -> Result<SecretPlace, (String, String)>,
     node: Node,
 ) -> (Option<Object>, Vec<Mistake>) {
     let Data::Table(mut members) = node.data else {
@@ -189,7 +228,7 @@ fn object(
         broken: false,
     };
     if let Some(Member { name, line, value }) = secret {
-        match SecretPlace::read(&value, base) {
+        match place(&value) {
             Ok(place) => {
                 if let Err(why) = place.look() {
                     mistakes.push(object.mistake(line, format!("{name}: {why}")));
@@ -241,7 +280,7 @@ fn twice(directory: &mut Directory) {
     let mut first: BTreeMap<(&'static str, String), String> = BTreeMap::new();
     for object in &mut directory.objects {
         let key = (object.declared.kind(), object.name.clone());
-        let here = format!("{}:{}", object.file, object.line);
+        let here = object.place();
         match first.get(&key) {
             None => drop(first.insert(key, here)),
             Some(there) => {

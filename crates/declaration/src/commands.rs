@@ -1,25 +1,16 @@
 //! The commands: `plan`, `apply`, `export`, `diff`, and the check of a directory.
+use crate::applying::{ALL, Applying, Refused, has_nothing, in_order, refusal};
 use crate::directory::Directory;
 use crate::export::{self, Exported};
-use crate::mistake::Mistake;
-use crate::{check, node, references, schema as schemas, words};
+use crate::kubernetes::{self, InCluster};
+use crate::watch::{self, Printed};
+use crate::{check, schema as schemas, words};
 use clap::Args;
-use http::Method;
 use serde_json::{Value, json};
-use signet_admin_client::{CONFLICT, Session, Target};
+use signet_admin_client::{Session, Target};
 use signet_terminal::input::confirm_or_refuse;
 use signet_terminal::output::{Failure, Output, note, pretty};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
-/// How often a directory is looked at that is watched.
-const LOOK: Duration = Duration::from_secs(1);
-/// How often it is applied where no file has changed.
-const AGAIN: Duration = Duration::from_secs(60);
-
-const ALL: &str = "/declarations";
-const PLAN: &str = "/declarations/plan";
-const APPLY: &str = "/declarations/apply";
 
 /// `signet plan`
 #[derive(Debug, Args)]
@@ -30,12 +21,14 @@ pub struct Plan {
     target: Target,
 }
 
-/// A directory, and how far it goes.
+/// What declares, and how far it goes.
 #[derive(Debug, Args)]
 struct Chosen {
     /// The directory, or one file.
-    #[arg(value_name = "DIR")]
-    directory: PathBuf,
+    #[arg(value_name = "DIR", required_unless_present = "kubernetes")]
+    directory: Option<PathBuf>,
+    #[command(flatten)]
+    cluster: InCluster,
     /// Remove what this directory owned before and declares no more.
     #[arg(long)]
     prune: bool,
@@ -52,7 +45,7 @@ pub struct Apply {
     /// Do not ask.
     #[arg(long)]
     yes: bool,
-    /// Stay, and apply again when a file changes, and each minute against changes by hand.
+    /// Stay, and apply again when a declaration changes, and each minute against changes by hand.
     #[arg(long, requires = "yes")]
     watch: bool,
     #[command(flatten)]
@@ -94,10 +87,19 @@ impl Plan {
     /// # Errors
     /// Every mistake of the directory; a server that cannot be reached.
     pub fn run(&self, output: &Output) -> Result<(), Failure> {
-        let plan = block_on(Session::with(&self.target, async |session| {
-            let (_, plan) = planned(session, &self.chosen).await?;
-            Ok(plan)
-        }))?
+        let plan = block_on(async {
+            let mut directory = match self.chosen.cluster()? {
+                Some(cluster) => cluster.read().await?.directory,
+                None => self.chosen.read()?,
+            };
+            let mut applying = self.chosen.applying(false);
+            let planned = Session::with(&self.target, async |session| {
+                Ok(applying.plan(session, &mut directory).await)
+            });
+            planned
+                .await?
+                .map_err(|refused| refused.failure(&self.chosen.shown()))
+        })?
         .map_err(Failure::fatal)?;
         let shown = document(&plan);
         let is_empty = has_nothing(&plan);
@@ -115,62 +117,193 @@ impl Plan {
     }
 }
 
+impl Chosen {
+    /// The cluster, where the declarations are in one.
+    fn cluster(&self) -> Result<Option<kubernetes::Cluster>, Failure> {
+        self.cluster.find(&|name| std::env::var(name))
+    }
+
+    /// The path of a directory. The command line's rules: it is there, or else a cluster is.
+    fn path(&self) -> &Path {
+        self.directory.as_deref().unwrap_or(Path::new("."))
+    }
+
+    /// Where declarations come from, for people.
+    fn shown(&self) -> String {
+        match &self.directory {
+            Some(path) => path.display().to_string(),
+            None => "Kubernetes".to_owned(),
+        }
+    }
+
+    fn read(&self) -> Result<Directory, Failure> {
+        let path = self.path();
+        match path.exists() {
+            true => Ok(check::directory(path)),
+            false => Err(Failure::unusable(format!("there is no {}", path.display()))),
+        }
+    }
+
+    fn applying(&self, is_watched: bool) -> Applying {
+        Applying {
+            prune: self.prune,
+            adopt: self.adopt,
+            watch: is_watched.then(Default::default),
+        }
+    }
+}
+
 impl Apply {
-    /// Does exactly what a plan says at this moment, or nothing.
+    /// Does exactly what a plan says at this moment, or nothing. With `--watch` again and again,
+    /// until it is interrupted.
     ///
     /// # Errors
     /// As [`Plan::run`]; where somebody has changed something in between; where nobody said yes.
     pub fn run(&self, output: &Output) -> Result<(), Failure> {
-        if !self.watch {
-            return self.once(output);
-        }
-        let mut applied = None;
-        loop {
-            let seen = (check::fingerprint(&self.chosen.directory), Instant::now());
-            let is_due = applied.as_ref().is_none_or(|(files, at): &(u64, Instant)| {
-                *files != seen.0 || seen.1.duration_since(*at) >= AGAIN
-            });
-            if is_due {
-                // What is wrong now may be right in a minute.
-                if let Err(failure) = self.once(output) {
-                    note(&format!("signet: {}", failure.description()));
+        block_on(async {
+            let cluster = self.chosen.cluster()?;
+            let work = async {
+                match (&cluster, self.watch) {
+                    (Some(cluster), true) => self.watch_cluster(cluster, output).await,
+                    (None, true) => self.watch_directory(output).await,
+                    (cluster, false) => self.once(cluster.as_ref(), output).await,
                 }
-                applied = Some(seen);
+            };
+            match self.watch {
+                true => watch::until_stopped(work).await,
+                false => work.await,
             }
-            std::thread::sleep(LOOK);
+        })?
+    }
+
+    async fn once(
+        &self,
+        cluster: Option<&kubernetes::Cluster>,
+        output: &Output,
+    ) -> Result<(), Failure> {
+        let mut applying = self.chosen.applying(false);
+        let done = match cluster {
+            None => {
+                let directory = self.chosen.read().map_err(Failure::fatal)?;
+                self.apply(&mut applying, directory, output).await
+            }
+            Some(cluster) => {
+                let found = cluster.read().await.map_err(Failure::fatal)?;
+                self.apply_found(&mut applying, cluster, found, output)
+                    .await
+            }
+        };
+        done.map_err(|refused| refused.failure(&self.chosen.shown()))
+    }
+
+    async fn watch_directory(&self, output: &Output) -> Result<(), Failure> {
+        let mut applying = self.chosen.applying(true);
+        let mut printed = Printed::default();
+        let path = self.chosen.path();
+        loop {
+            // Looked at before it is read, so that no change between the two is missed.
+            let mut looking = watch::Looking::at(path);
+            let done = match self.chosen.read() {
+                // Written to while it was read: what was read may be half of it.
+                Ok(_) if looking.has_changed() => {
+                    looking.settle().await;
+                    continue;
+                }
+                Ok(directory) => self.apply(&mut applying, directory, output).await,
+                Err(failure) => Err(failure.into()),
+            };
+            printed.outcome(done, &self.chosen.shown());
+            looking.change().await;
         }
     }
 
-    fn once(&self, output: &Output) -> Result<(), Failure> {
-        block_on(Session::with(&self.target, async |session| {
-            let planned = planned(session, &self.chosen).await;
-            let (directory, plan) = planned.map_err(Failure::fatal)?;
-            if has_nothing(&plan) && self.watch {
-                return Ok(());
-            }
-            if has_nothing(&plan) {
-                return output.print(&document(&plan), || "Nothing to change.".to_owned());
-            }
-            if !output.json {
-                note(words::plan(&plan, words::wants_colours()).trim_end());
-            }
-            confirm_or_refuse(self.yes, &format!("{}. Apply?", words::to_do(&plan)))?;
-            let mut body = body(&directory, &self.chosen, true)
-                .map_err(|mistakes| refusal(&self.chosen.directory, &mistakes))?;
-            body["plan"] = plan["plan"].clone();
-            let done = session.call(Method::POST, APPLY, Some(&body), None).await;
-            let done = done.map_err(|failure| match failure.error() {
-                CONFLICT => Failure::no(
-                    CONFLICT,
-                    "somebody changed the server since the plan was made; nothing was done: plan again",
-                ),
-                _ => failure,
-            })?;
-            output.print(&document(&done.value), || {
-                format!("Applied: {}.", words::done(&done.value))
-            })
-        }))?
+    async fn watch_cluster(
+        &self,
+        cluster: &kubernetes::Cluster,
+        output: &Output,
+    ) -> Result<(), Failure> {
+        let mut applying = self.chosen.applying(true);
+        let mut printed = Printed::default();
+        loop {
+            let done = match cluster.read().await {
+                Ok(found) => {
+                    let seen = found.seen();
+                    let done = self.apply_found(&mut applying, cluster, found, output);
+                    printed.outcome(done.await, &self.chosen.shown());
+                    cluster.change(&seen, watch::AGAIN).await;
+                    continue;
+                }
+                Err(failure) => Err(failure.into()),
+            };
+            printed.outcome(done, &self.chosen.shown());
+            tokio::time::sleep(kubernetes::RETRY).await;
+        }
     }
+
+    /// Applies what a cluster declares, and says to each object how it went.
+    async fn apply_found(
+        &self,
+        applying: &mut Applying,
+        cluster: &kubernetes::Cluster,
+        found: kubernetes::Found,
+        output: &Output,
+    ) -> Result<(), Refused> {
+        let kubernetes::Found {
+            directory,
+            resources,
+            ..
+        } = found;
+        let done = self.apply(applying, directory, output).await;
+        cluster.report(&resources, done.as_ref().err(), now()).await;
+        done
+    }
+
+    async fn apply(
+        &self,
+        applying: &mut Applying,
+        mut directory: Directory,
+        output: &Output,
+    ) -> Result<(), Refused> {
+        let done = Session::with(&self.target, async |session| {
+            // What a refusal has to say is not the session's.
+            Ok(self
+                .applied(applying, session, &mut directory, output)
+                .await)
+        });
+        done.await.unwrap_or_else(|failure| Err(failure.into()))
+    }
+
+    async fn applied(
+        &self,
+        applying: &mut Applying,
+        session: &Session,
+        directory: &mut Directory,
+        output: &Output,
+    ) -> Result<(), Refused> {
+        let plan = applying.plan(session, directory).await;
+        let plan = plan.map_err(Refused::fatal)?;
+        if has_nothing(&plan) && self.watch {
+            return Ok(());
+        }
+        if has_nothing(&plan) {
+            let said = || "Nothing to change.".to_owned();
+            return Ok(output.print(&document(&plan), said)?);
+        }
+        if !output.json {
+            note(words::plan(&plan, words::wants_colours()).trim_end());
+        }
+        let question = format!("{}. Apply?", words::to_do(&plan));
+        confirm_or_refuse(self.yes, &question).map_err(Refused::Declined)?;
+        let done = applying.apply(session, directory, &plan).await?;
+        let said = || format!("Applied: {}.", words::done(&done));
+        Ok(output.print(&document(&done), said)?)
+    }
+}
+
+/// Unix seconds.
+fn now() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
 }
 
 impl Export {
@@ -259,7 +392,10 @@ impl Diff {
 pub fn check_directory(path: &Path, output: &Output) -> Result<(), Failure> {
     let directory = check::directory(path);
     match directory.mistakes.is_empty() {
-        false => Err(refusal(path, &directory.mistakes)),
+        false => {
+            let mistakes = in_order(directory.mistakes);
+            Err(refusal(&path.display().to_string(), &mistakes))
+        }
         true => {
             let objects = directory.objects.len();
             let answer = json!({ "valid": true, "directory": directory.name, "objects": objects });
@@ -270,6 +406,19 @@ pub fn check_directory(path: &Path, output: &Output) -> Result<(), Failure> {
     }
 }
 
+/// The CustomResourceDefinitions of Kubernetes, as `kubectl apply` reads them: YAML, or a list in
+/// JSON.
+///
+/// # Errors
+/// Where they cannot be printed.
+pub fn kubernetes_schema(output: &Output) -> Result<(), Failure> {
+    let definitions = kubernetes::definitions();
+    let list = json!({ "apiVersion": "v1", "kind": "List", "items": definitions });
+    output.print(&list, || {
+        kubernetes::yaml(&definitions).trim_end().to_owned()
+    })
+}
+
 /// The JSON Schema of a file of a directory.
 ///
 /// # Errors
@@ -277,119 +426,6 @@ pub fn check_directory(path: &Path, output: &Output) -> Result<(), Failure> {
 pub fn schema(output: &Output) -> Result<(), Failure> {
     let schema = schemas::whole();
     output.print(&schema, || pretty(&schema))
-}
-
-/// Reads a directory and asks the server what it would change.
-async fn planned(session: &Session, chosen: &Chosen) -> Result<(Directory, Value), Failure> {
-    let path = &chosen.directory;
-    if !path.exists() {
-        return Err(Failure::unusable(format!("there is no {}", path.display())));
-    }
-    let mut directory = check::directory(path);
-    let known = export::read(&session.get(ALL).await?);
-    let known = known.into_iter().map(|one| (one.kind, one.name));
-    references::check(&mut directory, &known.collect());
-    let mut mistakes = std::mem::take(&mut directory.mistakes);
-    let mut plan = Value::Null;
-    match body(&directory, chosen, false) {
-        Err(found) => mistakes.extend(found),
-        Ok(body) => {
-            plan = session
-                .call(Method::POST, PLAN, Some(&body), None)
-                .await?
-                .value;
-            mistakes.extend(of_server(&plan, &directory));
-        }
-    }
-    match mistakes.is_empty() {
-        true => Ok((directory, plan)),
-        false => Err(refusal(path, &mistakes)),
-    }
-}
-
-/// What the server finds wrong, where it stands in the files.
-fn of_server(plan: &Value, directory: &Directory) -> Vec<Mistake> {
-    let mistakes = plan["mistakes"].as_array().into_iter().flatten();
-    let mistakes = mistakes.map(|mistake| {
-        let text = |member: &str| mistake[member].as_str().unwrap_or_default();
-        let (kind, name, detail) = (text("kind"), text("name"), text("detail"));
-        let (what, suggestion) = match detail.split_once("; ") {
-            Some((what, suggestion)) => (what, Some(suggestion)),
-            None => (detail, None),
-        };
-        let what = format!("{kind} \"{name}\": {what}");
-        let mistake = match directory.find(kind, name) {
-            Some(object) => object.mistake(object.line_of(text("member")), what),
-            // It is not declared any more, and cannot be removed.
-            None => Mistake::new(&directory.name, 0, what),
-        };
-        match suggestion {
-            Some(suggestion) => mistake.suggest(suggestion),
-            None => mistake,
-        }
-    });
-    mistakes.collect()
-}
-
-fn body(directory: &Directory, chosen: &Chosen, make: bool) -> Result<Value, Vec<Mistake>> {
-    body_of(directory, (chosen.prune, chosen.adopt), make)
-}
-
-/// What is sent. `make`: secrets that are to be generated are.
-pub(crate) fn body_of(
-    directory: &Directory,
-    (prune, adopt): (bool, bool),
-    make: bool,
-) -> Result<Value, Vec<Mistake>> {
-    let mut objects = Vec::new();
-    let mut mistakes = Vec::new();
-    for object in directory.objects.iter().filter(|object| !object.broken) {
-        let mut sent = json!({
-            "kind": object.declared.kind(), "name": object.name,
-            "members": node::to_object(&object.members),
-        });
-        match object
-            .secret
-            .as_ref()
-            .map(|(place, line)| (place.fetch(make), line))
-        {
-            None => {}
-            Some((Ok(secret), _)) => sent["secret"] = secret.expose().as_str().into(),
-            Some((Err(why), line)) => {
-                let member = object.declared.secret.unwrap_or_default();
-                mistakes.push(object.mistake(*line, format!("{member}: {why}")));
-            }
-        }
-        objects.push(sent);
-    }
-    match mistakes.is_empty() {
-        true => Ok(json!({
-            "directory": directory.name, "objects": objects,
-            "prune": prune, "adopt": adopt,
-        })),
-        false => Err(mistakes),
-    }
-}
-
-/// Every mistake, a line each: exit 2.
-fn refusal(path: &Path, mistakes: &[Mistake]) -> Failure {
-    let mut mistakes = mistakes.to_vec();
-    mistakes.sort();
-    mistakes.dedup();
-    for mistake in &mistakes {
-        note(&mistake.to_string());
-    }
-    let list: Vec<Value> = mistakes.iter().map(Mistake::to_json).collect();
-    let count = mistakes.len();
-    let are = if count == 1 { "mistake" } else { "mistakes" };
-    let said = format!("{}: {count} {are}; nothing was changed", path.display());
-    Failure::no("invalid_directory", said)
-        .with(json!({ "valid": false, "problems": list }))
-        .fatal()
-}
-
-fn has_nothing(plan: &Value) -> bool {
-    plan["changes"].as_array().is_none_or(Vec::is_empty)
 }
 
 /// What scripts read.

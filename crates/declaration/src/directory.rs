@@ -25,6 +25,14 @@ impl Object {
         self.declared.kind() == kind && self.name == name
     }
 
+    /// Where it stands, for people.
+    pub(crate) fn place(&self) -> String {
+        match self.line {
+            0 => self.file.clone(),
+            line => format!("{}:{line}", self.file),
+        }
+    }
+
     pub(crate) fn mistake(&self, line: usize, what: impl Into<String>) -> Mistake {
         Mistake::new(&self.file, line, what)
     }

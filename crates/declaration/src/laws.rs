@@ -1,5 +1,5 @@
 //! What holds for every directory, tried on generated ones against whole realms in memory.
-use crate::commands::body_of;
+use crate::applying::body_of;
 use crate::directory::Directory;
 use crate::{check, export, references, toml_text};
 use proptest::prelude::*;

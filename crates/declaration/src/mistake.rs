@@ -2,7 +2,7 @@
 use serde_json::{Value, json};
 use std::fmt;
 
-/// A mistake and its place. `line` counts from 1; 0: the whole file.
+/// A mistake and its place. `line` counts from 1; 0: the whole of it, or what has no lines.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Mistake {
     pub(crate) file: String,
@@ -47,8 +47,11 @@ impl fmt::Display for Mistake {
             let shown = |c: char| if c.is_control() { '\u{fffd}' } else { c };
             text.chars().map(shown).collect()
         };
-        let line = self.line.max(1);
-        write!(f, "{}:{line}: {}", clean(&self.file), clean(&self.what))?;
+        write!(f, "{}", clean(&self.file))?;
+        if self.line > 0 {
+            write!(f, ":{}", self.line)?;
+        }
+        write!(f, ": {}", clean(&self.what))?;
         match &self.suggestion {
             Some(suggestion) => write!(f, "; {}", clean(suggestion)),
             None => Ok(()),

@@ -10,6 +10,8 @@ use std::process::{Command, Stdio};
 /// Longest secret, in bytes
 const MAX_SECRET_BYTES: usize = 64 * 1024;
 
+/// What is said of a secret that stands where its place should.
+pub(crate) const PLAIN: &str = "a secret stands here in plain text";
 const FORMS: &str = "{ file = \"PATH\" }, { env = \"NAME\" }, { command = [\"PROGRAM\", ...] } or { generate = \"PATH\" }";
 
 /// A secret's place. Paths begin at the directory of the file that names them.
@@ -19,6 +21,8 @@ pub(crate) enum SecretPlace {
     Env(String),
     Command(Vec<String>),
     Generate(PathBuf),
+    /// Read already, of what keeps secrets for a cluster.
+    Held(Secret<String>),
 }
 
 impl SecretPlace {
@@ -26,13 +30,10 @@ impl SecretPlace {
     ///
     /// # Errors
     /// What is wrong, which never repeats what stands there, and what to write instead.
-    pub(crate) fn read(node: &Node, base: &Path) -> Result<SecretPlace, (&'static str, String)> {
-        let wrong = || ("a secret's place is expected", FORMS.to_owned());
+    pub(crate) fn read(node: &Node, base: &Path) -> Result<SecretPlace, (String, String)> {
+        let wrong = || ("a secret's place is expected".to_owned(), FORMS.to_owned());
         let Data::Table(members) = &node.data else {
-            return Err((
-                "a secret stands here in plain text",
-                format!("write where it is: {FORMS}"),
-            ));
+            return Err((PLAIN.to_owned(), format!("write where it is: {FORMS}")));
         };
         let [member] = members.as_slice() else {
             return Err(wrong());
@@ -68,7 +69,8 @@ impl SecretPlace {
             SecretPlace::File(_)
             | SecretPlace::Env(_)
             | SecretPlace::Command(_)
-            | SecretPlace::Generate(_) => Ok(()),
+            | SecretPlace::Generate(_)
+            | SecretPlace::Held(_) => Ok(()),
         }
     }
 
@@ -83,6 +85,7 @@ impl SecretPlace {
             SecretPlace::Env(name) => std::env::var(name)
                 .map_err(|_| format!("the environment variable {name} is not set, or not UTF-8"))?,
             SecretPlace::Command(words) => output_of(words)?,
+            SecretPlace::Held(secret) => secret.expose().clone(),
             SecretPlace::Generate(path) if path.exists() => file(path)?,
             SecretPlace::Generate(path) => {
                 let mut bytes = [0; 48];

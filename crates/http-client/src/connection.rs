@@ -1,6 +1,6 @@
 //! A connection, a request, an answer.
 use bytes::Bytes;
-use http::{HeaderMap, Request, StatusCode};
+use http::{HeaderMap, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
@@ -88,15 +88,73 @@ pub async fn send(
     request: Request<Full<Bytes>>,
     max_bytes: usize,
 ) -> Result<Answer, Unanswered> {
-    let http = |e: hyper::Error| Unanswered::Http(e.to_string());
-    sender.ready().await.map_err(http)?;
-    let answer = sender.send_request(request).await.map_err(http)?;
-    let (head, body) = answer.into_parts();
+    let (head, body) = begin_answer(sender, request).await?.into_parts();
     Ok(Answer {
         status: head.status,
         headers: head.headers,
         body: read(body, max_bytes).await?,
     })
+}
+
+/// Sends a request over a connection that somebody drives, and reads the answer's head.
+///
+/// # Errors
+/// See [`Unanswered`].
+pub async fn begin_answer(
+    sender: &mut Sender,
+    request: Request<Full<Bytes>>,
+) -> Result<Response<Incoming>, Unanswered> {
+    let http = |e: hyper::Error| Unanswered::Http(e.to_string());
+    sender.ready().await.map_err(http)?;
+    sender.send_request(request).await.map_err(http)
+}
+
+/// A body that is read line by line, as it comes.
+#[derive(Debug)]
+pub struct Lines {
+    body: Incoming,
+    buffered: Vec<u8>,
+    max_bytes: usize,
+}
+
+impl Lines {
+    /// Those of a body; none may have more bytes than `max_bytes`.
+    pub fn of(body: Incoming, max_bytes: usize) -> Lines {
+        Lines {
+            body,
+            buffered: Vec::new(),
+            max_bytes,
+        }
+    }
+
+    /// The next line, without its end; none where the body is over. What follows the last line end
+    /// is no line: it was cut off.
+    ///
+    /// # Errors
+    /// See [`Unanswered`].
+    pub async fn next(&mut self) -> Result<Option<Vec<u8>>, Unanswered> {
+        let mut looked = 0;
+        loop {
+            if let Some(at) = self.buffered[looked..].iter().position(|b| *b == b'\n') {
+                let rest = self.buffered.split_off(looked + at + 1);
+                let mut line = std::mem::replace(&mut self.buffered, rest);
+                line.pop();
+                return Ok(Some(line));
+            }
+            looked = self.buffered.len();
+            if looked > self.max_bytes {
+                return Err(Unanswered::TooLarge);
+            }
+            match self.body.frame().await {
+                None => return Ok(None),
+                Some(Err(error)) => return Err(Unanswered::Http(error.to_string())),
+                Some(Ok(frame)) => {
+                    let data = frame.into_data().unwrap_or_default();
+                    self.buffered.extend_from_slice(&data);
+                }
+            }
+        }
+    }
 }
 
 /// A body, of so many bytes at most.
@@ -147,5 +205,31 @@ mod tests {
         let cut = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhell";
         assert!(matches!(asked(cut, 5).await, Err(Unanswered::Http(_))));
         assert!(matches!(asked(b"what?", 5).await, Err(Unanswered::Http(_))));
+    }
+
+    #[tokio::test]
+    async fn lines_come_one_by_one_and_are_bounded() {
+        let (near, mut far) = tokio::io::duplex(4096);
+        let server = tokio::spawn(async move {
+            let mut heard = [0; 4096];
+            let _ = far.read(&mut heard).await;
+            let head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+            let _ = far.write_all(head).await;
+            for chunk in ["on", "e\n\ntwo", "\n0123456789"] {
+                let chunk = format!("{:x}\r\n{chunk}\r\n", chunk.len());
+                let _ = far.write_all(chunk.as_bytes()).await;
+            }
+        });
+        let (mut sender, driven) = connect(near, None).await.unwrap();
+        let driven = tokio::spawn(driven);
+        let request = Request::get("/").header("host", "a").body(Full::default());
+        let answer = begin_answer(&mut sender, request.unwrap()).await.unwrap();
+        let mut lines = Lines::of(answer.into_body(), 9);
+        for line in ["one", "", "two"] {
+            assert_eq!(lines.next().await.unwrap().unwrap(), line.as_bytes());
+        }
+        assert_eq!(lines.next().await.unwrap_err(), Unanswered::TooLarge);
+        driven.abort();
+        server.await.unwrap();
     }
 }

@@ -10,5 +10,7 @@ mod connection;
 pub mod text;
 mod trust;
 
-pub use connection::{Answer, Driven, Sender, Unanswered, connect, read, send};
+pub use connection::{
+    Answer, Driven, Lines, Sender, Unanswered, begin_answer, connect, read, send,
+};
 pub use trust::{Trust, TrustError};

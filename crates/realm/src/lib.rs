@@ -21,6 +21,7 @@
 
 pub mod agents;
 pub mod deletion;
+mod directories;
 pub mod known_providers;
 pub mod letters;
 pub mod mailed_link;
@@ -42,4 +43,5 @@ pub mod time;
 pub mod user_services;
 pub mod verified_tokens;
 
+pub use directories::MAX_COUNTED_DIRECTORIES;
 pub use signet_budgets::{attempts, budgets};

@@ -1,5 +1,6 @@
 //! Counters and histograms of the server: plain relaxed atomics, which the exposition format is
 //! written from on demand. Logins have a lock: each of them costs a password's hash or a signature.
+use crate::directories::Directories;
 use signet_http::{
     Connections,
     metrics::{self, Family, RouteMetrics},
@@ -41,6 +42,8 @@ pub struct Metrics {
     mails_failed: AtomicU64,
     /// Logins by method and outcome. Both are names of the code: nobody outside adds a series.
     logins: Mutex<BTreeMap<(String, &'static str), u64>>,
+    /// Of directories of declarations that are watched.
+    pub directories: Directories,
 }
 
 impl Metrics {
@@ -136,6 +139,7 @@ impl Metrics {
         );
         families.push(self.logins());
         families.push(self.mails());
+        families.extend(self.directories.families());
         let commit = option_env!("SIGNET_COMMIT").unwrap_or_default();
         let build = [("version", env!("CARGO_PKG_VERSION")), ("commit", commit)];
         families.push(Family::gauge("signet_build_info", "1; which version this is.").of(build, 1));

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 fn run(dev: &Dev, arguments: &[&str]) -> Output {
     let mut all = arguments.to_vec();
@@ -521,4 +522,155 @@ fn a_client_that_leaves_a_directory_and_comes_back_has_no_tokens_of_before() {
     write(&folder, &[("ops.toml", ops)]);
     apply(&dev, &directory, &[]);
     assert_eq!(status(&dev, &bearer), 401);
+}
+
+/// A command that stays; killed when dropped.
+pub(crate) struct Staying {
+    child: Child,
+    log: std::path::PathBuf,
+}
+
+impl Staying {
+    pub(crate) fn start(dev: &Dev, arguments: &[&str], log: &Path) -> Staying {
+        let file = fs::File::create(log).unwrap();
+        let child = Command::new(crate::support::SIGNET)
+            .args(arguments)
+            .args(["--data-dir", dev.dir()])
+            .env_remove("SIGNET_ADMIN_TOKEN")
+            .env_remove("SIGNET_PASSWORD")
+            .stdin(Stdio::null())
+            .stdout(file.try_clone().unwrap())
+            .stderr(file)
+            .spawn()
+            .unwrap();
+        let log = log.to_owned();
+        Staying { child, log }
+    }
+
+    /// What it has said.
+    pub(crate) fn said(&self) -> String {
+        fs::read_to_string(&self.log).unwrap()
+    }
+
+    /// Waits until `ready`.
+    #[track_caller]
+    pub(crate) fn wait_for(&mut self, what: &str, ready: impl Fn() -> bool) {
+        let started = Instant::now();
+        while !ready() {
+            let ended = self.child.try_wait().unwrap();
+            assert!(ended.is_none(), "it ended: {}", self.said());
+            // Far less than what passes until it looks again of its own accord.
+            let patience = Duration::from_secs(40);
+            assert!(started.elapsed() < patience, "{what}: {}", self.said());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Asks it to end, and waits for that: its exit code.
+    pub(crate) fn end(&mut self) -> Option<i32> {
+        let id = self.child.id().to_string();
+        Command::new("kill").args(["-TERM", &id]).status().unwrap();
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Staying {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn metrics(dev: &Dev) -> String {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let (client, url) = (dev.client(), format!("{}/metrics", dev.url));
+    text(&runtime.block_on(client.get(&url, &[])).unwrap().body)
+}
+
+fn audit(dev: &Dev) -> String {
+    text(&run(dev, &["audit", "tail", "--since", "10m", "--json"]).stdout)
+}
+
+#[test]
+fn a_watched_directory_is_the_truth_and_drift_is_counted_and_recorded() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_server, dev) = Server::dev(dir.path());
+    let folder = dir.path().join("shop");
+    let directory = write(&folder, &[("shop.toml", SHOP), ("people.toml", PEOPLE)]);
+    let arguments = ["apply", &directory, "--yes", "--watch", "--prune"];
+    let mut watch = Staying::start(&dev, &arguments, &dir.path().join("watch"));
+    let groups = || text(&run(&dev, &["group", "list"]).stdout);
+    watch.wait_for("the first application", || groups().contains("staff"));
+    let drift = |count: u64| {
+        let line =
+            format!("signet_declaration_drift_total{{realm=\"\",directory=\"shop\"}} {count}\n");
+        metrics(&dev).contains(&line)
+    };
+    watch.wait_for("the first figures", || drift(0));
+    assert!(metrics(&dev).contains("signet_declaration_applied_seconds{"));
+    assert!(!audit(&dev).contains("driftDeclared"));
+
+    // A file that is written again is no drift.
+    let more = format!("{PEOPLE}[[groups]]\nname = \"crew\"\n");
+    write(&folder, &[("people.toml", &more)]);
+    watch.wait_for("a file that changed", || groups().contains("crew"));
+    // A secret is not either, which stands elsewhere.
+    let secret = "another-secret-of-at-least-thirty-two-bytes";
+    write(&folder, &[("secrets/shop", secret)]);
+    let works = || {
+        let answer = token(&dev, "shop", secret, "grant_type=client_credentials");
+        text(&answer).contains("unauthorized_client")
+    };
+    watch.wait_for("a secret that changed", works);
+    assert!(drift(0), "{}", metrics(&dev));
+
+    // What somebody changes by hand is, from the next look on; a file beside causes one.
+    let words = "description=by hand and secret";
+    exits(&run(&dev, &["group", "set", "crew", words]), 0);
+    write(&folder, &[("note.txt", "look")]);
+    watch.wait_for("what was changed by hand", || drift(1));
+    assert!(plan(&dev, &directory, &[], 0).is_empty());
+    // The trail is written behind the answer.
+    let is_recorded = || audit(&dev).contains("driftDeclared");
+    watch.wait_for("a record of it", is_recorded);
+    let said: Value = serde_json::from_str(&audit(&dev)).unwrap();
+    let records = said.as_array().unwrap().iter();
+    let drifted: Vec<&Value> = records
+        .filter(|record| record["operation"] == "driftDeclared")
+        .collect();
+    let [record] = drifted.as_slice() else {
+        panic!("{said}")
+    };
+    assert_eq!(record["target"], "group/crew");
+    assert!(!record.to_string().contains("by hand"), "{record}");
+
+    // What is half a file is nothing, and is said once.
+    write(&folder, &[("people.toml", "[[groups]\n")]);
+    watch.wait_for("a mistake", || watch_said(&dir, "not TOML"));
+    for look in ["1", "2"] {
+        write(&folder, &[("note.txt", look)]);
+        std::thread::sleep(Duration::from_secs(2));
+    }
+    assert_eq!(
+        watch.said().matches("not TOML").count(),
+        1,
+        "{}",
+        watch.said()
+    );
+    assert!(groups().contains("staff"));
+    write(
+        &folder,
+        &[("people.toml", "[[groups]]\nname = \"staff\"\n")],
+    );
+    watch.wait_for("the file as it should be", || !groups().contains("crew"));
+    assert!(!watch.said().contains(secret));
+    assert_eq!(watch.end(), Some(0));
+}
+
+fn watch_said(dir: &tempfile::TempDir, words: &str) -> bool {
+    let said = fs::read_to_string(dir.path().join("watch"));
+    said.is_ok_and(|said| said.contains(words))
 }

@@ -28,11 +28,16 @@ pub enum ConfigCommand {
         without_secrets: bool,
     },
     /// Print the JSON Schema of the configuration file.
-    #[command(after_help = "Example:\n  signet config schema > signet.schema.json")]
+    #[command(
+        after_help = "Example:\n  signet config schema > signet.schema.json\n  signet config schema --kubernetes | kubectl apply -f -"
+    )]
     Schema {
         /// Of a file of a directory of declarations.
         #[arg(long)]
         declarations: bool,
+        /// The CustomResourceDefinitions of declarations in Kubernetes, as YAML.
+        #[arg(long, conflicts_with = "declarations")]
+        kubernetes: bool,
     },
     /// Print what pages and mails say, as the setting `brand.texts` that says it otherwise: keep
     /// the lines that you change.
@@ -53,7 +58,12 @@ pub enum ConfigCommand {
 /// is exit 2.
 pub fn run(command: ConfigCommand, output: &Output) -> Result<(), Failure> {
     match command {
-        ConfigCommand::Schema { declarations: true } => signet_declaration::schema(output),
+        ConfigCommand::Schema {
+            declarations: true, ..
+        } => signet_declaration::schema(output),
+        ConfigCommand::Schema {
+            kubernetes: true, ..
+        } => signet_declaration::kubernetes_schema(output),
         ConfigCommand::Schema { .. } => {
             let schema = read::schema();
             output.print(&schema, || pretty(&schema))

@@ -183,12 +183,15 @@ pub enum Command {
         after_help = "A server whose rows are in PostgreSQL is copied with the database's own tools.\n\nExample:\n  signet backup --config /etc/signet/signet.toml --out /backup/2026-11-26"
     )]
     Backup(backup::Backup),
-    /// Show what a directory of declarations would change. Exit 0: nothing; 1: changes are pending;
-    /// 2: the directory is wrong.
+    /// Show what a directory of declarations, or a namespace of Kubernetes, would change. Exit 0:
+    /// nothing; 1: changes are pending; 2: the directory is wrong.
     #[command(after_help = "Example:\n  signet plan declarations/ --data-dir .signet")]
     Plan(signet_declaration::Plan),
-    /// Make a server as a directory declares it: all of the plan, or nothing.
-    #[command(after_help = "Example:\n  signet apply declarations/ --yes --prune")]
+    /// Make a server as a directory declares it, or a namespace of Kubernetes: all of the plan, or
+    /// nothing.
+    #[command(
+        after_help = "Example:\n  signet apply declarations/ --yes --prune\n  signet apply --kubernetes --yes --watch --server https://id.example"
+    )]
     Apply(signet_declaration::Apply),
     /// Write what a server has into a directory of declarations, without secrets.
     #[command(after_help = "Example:\n  signet export declarations/ --data-dir .signet")]

@@ -3,6 +3,7 @@
 #![allow(dead_code)] // Each test file uses a part.
 
 pub mod gate;
+pub mod kubernetes;
 pub mod node;
 pub mod page;
 

@@ -227,6 +227,7 @@ const REALMS: Declared = Declared {
     id: "name",
     read_only: &[REVISION, "deletes_at", "created_at"],
     secret: None,
+    secret_is_first: false,
     needs: &[],
     refers: &[("like", "realm")],
     written: realms::REALMS.written,

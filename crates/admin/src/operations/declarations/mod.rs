@@ -17,7 +17,7 @@ use crate::engine::operation::{Operation, run};
 use crate::engine::output::Json;
 use crate::engine::problem::Problem;
 use crate::engine::right::Right::{Read, Write};
-use model::{Export, Exported, PlanDocument, Sent};
+use model::{Declarations, Export, Exported, PlanDocument, Sent, Watch};
 use serde_json::Map;
 use signet_audit::{Action, Event};
 use signet_oauth::registry::Registry;
@@ -38,6 +38,8 @@ pub(crate) const OPERATIONS: &[&dyn Row] = &[
 ];
 
 const NO_SUCH_KIND: &str = "there is no such kind of object";
+/// What the audit trail calls an object that others had changed.
+const DRIFT: &str = "driftDeclared";
 
 /// Who asks.
 struct Asking {
@@ -141,7 +143,11 @@ fn of_user(owners: &owners::Owners, (name, members, outside): people::Shown) -> 
 async fn only_plan(asking: Asking, Sent(wanted): Sent) -> Result<Json<PlanDocument>, Problem> {
     let together = asking.realm.together(false).await?;
     let planned = plan::plan(&asking.realm, &together, &wanted, asking.may_write).await?;
-    Ok(Json(planned.document))
+    let document = planned.document;
+    if asking.may_write && document.changes.is_empty() && document.mistakes.is_empty() {
+        watched(&asking, &wanted, 0);
+    }
+    Ok(Json(document))
 }
 
 async fn apply(asking: Asking, Sent(wanted): Sent) -> Result<Json<PlanDocument>, Problem> {
@@ -161,13 +167,27 @@ async fn apply(asking: Asking, Sent(wanted): Sent) -> Result<Json<PlanDocument>,
     let longest = realm.longest_refresh_token();
     owners::write(&together, &wanted.directory, &planned.owned).await?;
     together.commit().await?;
-    record(&asking, &planned.document);
+    let is_drift = wanted.watch == Some(Watch::Unchanged);
+    record(&asking, &planned.document, is_drift);
     let ended = end(realm, &planned, &before.registry, longest).await;
     for step in planned.people {
         step.apply(realm).await?;
     }
     ended?;
+    let drift = planned.document.changes.len();
+    watched(&asking, &wanted, if is_drift { drift } else { 0 });
     Ok(Json(planned.document))
+}
+
+/// Counts, for a directory that is watched, that the server is as it declares, and how many objects
+/// others had changed.
+fn watched(asking: &Asking, wanted: &Declarations, drift: usize) {
+    if wanted.watch.is_some() {
+        let realm = &asking.realm;
+        let name = realm.id().as_str();
+        let directories = &realm.host.metrics.directories;
+        directories.as_declared(name, &wanted.directory, drift as u64, realm.now());
+    }
 }
 
 /// The operations without HTTP, for a caller that has the realm and is its operator.
@@ -241,16 +261,20 @@ async fn end(
     Ok(())
 }
 
-/// A record of the audit trail for each change.
-fn record(asking: &Asking, plan: &PlanDocument) {
+/// A record of the audit trail for each change; where it brings back what others had changed, one
+/// before it that says so.
+fn record(asking: &Asking, plan: &PlanDocument, is_drift: bool) {
     for change in &plan.changes {
         let target = format!("{}/{}", change.kind, change.name);
-        let event = Event::new(Action::ADMIN, asking.now_ms)
-            .request(&asking.request_id)
-            .address(asking.peer)
-            .subject(&asking.who)
-            .operation(change.act.operation())
-            .target(&target);
-        asking.realm.audit().record(event);
+        let drift = is_drift.then_some(DRIFT);
+        for operation in drift.into_iter().chain([change.act.operation()]) {
+            let event = Event::new(Action::ADMIN, asking.now_ms)
+                .request(&asking.request_id)
+                .address(asking.peer)
+                .subject(&asking.who)
+                .operation(operation)
+                .target(&target);
+            asking.realm.audit().record(event);
+        }
     }
 }

@@ -37,6 +37,19 @@ pub(crate) struct Declarations {
     /// done.
     #[serde(default)]
     pub(crate) plan: Option<String>,
+    /// For a directory that is watched: whether it has changed since it was last applied.
+    #[serde(default)]
+    pub(crate) watch: Option<Watch>,
+}
+
+/// What somebody who watches a directory knows of it.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Watch {
+    /// It has changed, or is applied for the first time.
+    Changed,
+    /// It is as it was when it was last applied: what the server differs by is drift.
+    Unchanged,
 }
 
 /// An object that is declared.
