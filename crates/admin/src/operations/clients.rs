@@ -195,6 +195,11 @@ pub(crate) fn shown_document(client: &Client) -> Vec<u8> {
 
 /// A document that was sent.
 pub(crate) fn any_document(body: &[u8]) -> Result<Object<'_>, Problem> {
+    document_with(body, &[])
+}
+
+/// A document that was sent, which may have these members beside a client's own.
+pub(crate) fn document_with<'a>(body: &'a [u8], more: &[&str]) -> Result<Object<'a>, Problem> {
     let limits = Limits {
         bytes: 256 * 1024,
         depth: 16,
@@ -202,7 +207,8 @@ pub(crate) fn any_document(body: &[u8]) -> Result<Object<'_>, Problem> {
     };
     let document =
         json::parse_object(body, &limits).map_err(|error| Problem::invalid(error.to_string()))?;
-    if let Some((name, _)) = document.iter().find(|(name, _)| !ClientDocument::has(name)) {
+    let has = |name: &str| ClientDocument::has(name) || more.contains(&name);
+    if let Some((name, _)) = document.iter().find(|(name, _)| !has(name)) {
         let known = ClientDocument::names();
         return Err(Problem::invalid(words::unknown("member", name, &known)));
     }
