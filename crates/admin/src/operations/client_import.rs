@@ -6,7 +6,9 @@ use crate::engine::operation::{Operation, run};
 use crate::engine::output::Json;
 use crate::engine::problem::Problem;
 use crate::engine::right::Right::Write;
-use crate::operations::clients::{complete_secrets, document_with, is_client_id, named, read};
+use crate::operations::clients::{
+    NOT_A_CLIENT_ID, complete_secrets, document_with, is_client_id, named, read,
+};
 use crate::operations::model::ClientDocument;
 use bytes::Bytes;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -114,9 +116,7 @@ struct ClientImported {
 async fn import(realm: Arc<Realm>, sent: Brought) -> Result<Json<ClientImported>, Problem> {
     let document = document_with(&sent.0, &[HASHED])?;
     let id = named(&document)?.filter(|id| is_client_id(id));
-    let id = id.ok_or_else(|| {
-        Problem::invalid("client_id must be 1 to 128 letters, digits and any of -._~:/")
-    })?;
+    let id = id.ok_or_else(|| Problem::invalid(NOT_A_CLIENT_ID))?;
     realm.learn(RecordKind::Client, &id).await?;
     if realm.snapshot().registry.clients.contains_key(&id) {
         return Ok(Json(ClientImported {

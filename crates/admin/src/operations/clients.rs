@@ -40,7 +40,8 @@ const REVOKE: &str = "/admin/v1/clients/{client_id}/revoke";
 /// How often a change that lost a race is tried again. Each time somebody else's went through.
 const MAX_TRIES: usize = 32;
 const MAX_ID_BYTES: usize = 128;
-const NOT_A_CLIENT_ID: &str = "client_id must be 1 to 128 letters, digits and any of -._~:/";
+pub(crate) const NOT_A_CLIENT_ID: &str =
+    "client_id must be 1 to 128 letters, digits and any of -._~:/@";
 
 /// Clients.
 pub const CLIENTS: Noun = Noun {
@@ -358,7 +359,7 @@ fn has_only(realm: &Realm, client: &Client, text: &Secret<String>) -> bool {
 }
 
 pub(crate) fn is_client_id(id: &str) -> bool {
-    let fits = |b: u8| b.is_ascii_alphanumeric() || b"-._~:/".contains(&b);
+    let fits = |b: u8| b.is_ascii_alphanumeric() || b"-._~:/@".contains(&b);
     (1..=MAX_ID_BYTES).contains(&id.len()) && id.bytes().all(fits)
 }
 
