@@ -75,7 +75,7 @@ pub(super) fn read(client: &Client, moved: &mut Moved) {
     if let [url, more @ ..] = logout.map_or(&[][..], |logout| &logout.backchannel_logout_urls) {
         set("backchannel_logout_uri", url.as_str().into());
         if !more.is_empty() {
-            report.add(&rows::LOGOUT, id, "");
+            report.add(&rows::LOGOUT_URLS, id, "");
         }
     }
     if client.require_pushed_authorization_requests {

@@ -25,7 +25,7 @@ rows! {
     WILDCARDS: Stays, "URLs with wildcards", "Redirect URIs and origins are compared exactly: register each.";
     OTHER_GRANTS: Stays, "Implicit flow, password grant, Auth0's own grants", "OAuth 2.1 has none of them. The client uses the authorization code.";
     SIGNATURES: Stays, "ID tokens signed with HS256", "The realm's own signature: clients find its keys in the metadata.";
-    LOGOUT: Stays, "Further back-channel logout URLs", "A client has one here.";
+    LOGOUT_URLS: Stays, "Further back-channel logout URLs", "A client has one here.";
     ADDONS: Stays, "Add-ons (SAML, WS-Federation and others)", "Signet speaks none of them.";
     CLIENT_METADATA: Stays, "`client_metadata`", "Clients have no members of their own here.";
     OWN_CLIENT: Stays, "The global client", "It stands for all applications of the tenant.";
@@ -37,5 +37,5 @@ rows! {
     APIS: Stays, "APIs", "`signet resource add`.";
     ACTIONS: Stays, "Actions, rules, hooks", "The table of claims (docs/claims.md) and access rules (docs/access-rules.md).";
     SETTINGS: Stays, "Settings of the tenant, pages, mails, branding", "The configuration file (docs/settings.md).";
-    SESSIONS: Stays, "Sessions and tokens", "People log in again.";
+    SESSIONS_AND_TOKENS: Stays, "Sessions and tokens", "People log in again.";
 }

@@ -39,7 +39,7 @@ rows! {
     INVITATIONS: Stays, "Invitations", "`signet user invite` makes new ones.";
     FLOWS: Stays, "Flows, stages, prompts, blueprints, brands", "`required_acr`, access rules and the configuration (docs/login.md, docs/settings.md).";
     KEYS: Stays, "Certificates and keys", "The realm here has keys of its own: clients fetch them from its metadata.";
-    SESSIONS: Stays, "Sessions, codes, tokens, events", "People log in again.";
+    SESSIONS_AND_TOKENS: Stays, "Sessions, codes, tokens, events", "People log in again.";
     OTHERS: Stays, "Other models", "Nothing here is made of them.";
 }
 
@@ -70,13 +70,25 @@ const MODELS: &[(&str, &Row)] = &[
     ("authentik_core.token", &TOKENS),
     ("authentik_crypto.certificatekeypair", &KEYS),
     ("authentik_policies", &POLICIES),
-    ("authentik_core.authenticatedsession", &SESSIONS),
-    ("authentik_core.session", &SESSIONS),
-    ("authentik_providers_oauth2.authorizationcode", &SESSIONS),
-    ("authentik_providers_oauth2.accesstoken", &SESSIONS),
-    ("authentik_providers_oauth2.refreshtoken", &SESSIONS),
-    ("authentik_providers_oauth2.devicetoken", &SESSIONS),
-    ("authentik_events", &SESSIONS),
+    ("authentik_core.authenticatedsession", &SESSIONS_AND_TOKENS),
+    ("authentik_core.session", &SESSIONS_AND_TOKENS),
+    (
+        "authentik_providers_oauth2.authorizationcode",
+        &SESSIONS_AND_TOKENS,
+    ),
+    (
+        "authentik_providers_oauth2.accesstoken",
+        &SESSIONS_AND_TOKENS,
+    ),
+    (
+        "authentik_providers_oauth2.refreshtoken",
+        &SESSIONS_AND_TOKENS,
+    ),
+    (
+        "authentik_providers_oauth2.devicetoken",
+        &SESSIONS_AND_TOKENS,
+    ),
+    ("authentik_events", &SESSIONS_AND_TOKENS),
     ("authentik_flows", &FLOWS),
     ("authentik_stages", &FLOWS),
     ("authentik_blueprints", &FLOWS),

@@ -14,7 +14,7 @@ rows! {
     CLIENTS: InPart, "OIDC clients", "Redirect URIs, logout URIs, PKCE, and the grants authorization code and refresh token.";
     NO_CALLBACK: InPart, "Clients without a callback URL", "They have the device code grant alone until somebody registers one.";
     WILDCARDS: Stays, "Callback URLs with wildcards", "Redirect URIs are compared exactly: register each.";
-    SECRETS: InPart, "Client secrets", "Those that are kept as SHA-256 and do not expire go on as they are. Those kept as bcrypt cannot be taken along: `signet client secret ID` makes a new one.";
+    SECRETS: InPart, "Client secrets", "Those that are kept as SHA-256 and do not expire stay valid. Those kept as bcrypt cannot be taken along: `signet client secret ID` makes a new one.";
     FEDERATED: Stays, "Federated identities of clients", "`private_key_jwt` with the client's own keys.";
     ALLOWED_GROUPS: Stays, "Groups that may use a client", "An access rule that names the group (docs/access-rules.md). Until there is one, everybody may use the client.";
     REAUTHENTICATION: Stays, "Clients that require another authentication", "`default_max_age` or `required_acr` of the client.";
@@ -22,7 +22,7 @@ rows! {
     SIGN_UP: Stays, "Signup tokens", "`signet user invite`.";
     SCIM: Stays, "SCIM service providers", "Signet takes provisioning and sends none.";
     SETTINGS: Stays, "Configuration, keys and files", "The configuration file (docs/settings.md); the realm here has keys of its own.";
-    SESSIONS: Stays, "Sessions, tokens, codes, the audit log", "People log in again.";
+    SESSIONS_AND_TOKENS: Stays, "Sessions, tokens, codes, the audit log", "People log in again.";
     OTHERS: Stays, "Other tables", "Nothing here is made of them.";
 }
 
@@ -35,12 +35,12 @@ pub(super) const TABLES: &[(&str, &Row)] = &[
     ("app_config_variables", &SETTINGS),
     ("kv", &SETTINGS),
     ("storage", &SETTINGS),
-    ("audit_logs", &SESSIONS),
-    ("email_verification_tokens", &SESSIONS),
-    ("oidc_authorization_codes", &SESSIONS),
-    ("oidc_device_codes", &SESSIONS),
-    ("oidc_refresh_tokens", &SESSIONS),
-    ("one_time_access_tokens", &SESSIONS),
-    ("reauthentication_tokens", &SESSIONS),
-    ("webauthn_sessions", &SESSIONS),
+    ("audit_logs", &SESSIONS_AND_TOKENS),
+    ("email_verification_tokens", &SESSIONS_AND_TOKENS),
+    ("oidc_authorization_codes", &SESSIONS_AND_TOKENS),
+    ("oidc_device_codes", &SESSIONS_AND_TOKENS),
+    ("oidc_refresh_tokens", &SESSIONS_AND_TOKENS),
+    ("one_time_access_tokens", &SESSIONS_AND_TOKENS),
+    ("reauthentication_tokens", &SESSIONS_AND_TOKENS),
+    ("webauthn_sessions", &SESSIONS_AND_TOKENS),
 ];

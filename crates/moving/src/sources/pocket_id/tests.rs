@@ -64,7 +64,7 @@ fn clients_come_over_with_the_secrets_that_are_kept_as_sha_256() {
         (&rows::LDAP, 1),
         (&rows::GROUP_CLAIMS, 1),
         (&rows::API_KEYS, 1),
-        (&rows::SESSIONS, 1),
+        (&rows::SESSIONS_AND_TOKENS, 1),
         (&rows::OTHERS, 1),
     ] {
         assert_eq!(found(&moved, row), count, "{}", row.what);

@@ -33,5 +33,5 @@ rows! {
     JWT_IDPS: Stays, "JWT identity providers", "Only OpenID Connect and OAuth 2 providers are known here.";
     ACTIONS: Stays, "Actions", "The table of claims (docs/claims.md) and access rules (docs/access-rules.md).";
     SETTINGS: Stays, "Policies, texts and domains", "The configuration file (docs/settings.md).";
-    SESSIONS: Stays, "Sessions, tokens and consents", "People log in again.";
+    SESSIONS_AND_TOKENS: Stays, "Sessions, tokens and consents", "People log in again.";
 }
