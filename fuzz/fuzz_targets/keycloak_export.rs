@@ -1,4 +1,4 @@
-//! libFuzzer's entry to [`signet_fuzz::targets::keycloak_export`].
+//! libFuzzer's entry to [`signet_fuzz::targets::exports::keycloak`].
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| signet_fuzz::targets::keycloak_export::run(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| signet_fuzz::targets::exports::keycloak(data));

@@ -13,11 +13,11 @@ pub mod compact_key;
 pub mod compact_token;
 pub mod consensus;
 pub mod dpop_proof;
+pub mod exports;
 pub mod form_body;
 pub mod gossip;
 pub mod json_claims;
 pub mod jwk;
-pub mod keycloak_export;
 pub mod link_frames;
 pub mod nested_jwe;
 pub mod passkey;
@@ -96,7 +96,8 @@ const PROTOBUF: &[&str] = &[
 
 /// Of SCIM filters.
 const FILTER: &[&str] = &[
-    " eq ", " co ", " pr", " and ", " or ", "not (", "(", ")", "[", "]", "\"", "type", "value", "null",
+    " eq ", " co ", " pr", " and ", " or ", "not (", "(", ")", "[", "]", "\"", "type", "value",
+    "null",
 ];
 
 const FORM: &[&str] = &[
@@ -292,8 +293,73 @@ pub const TARGETS: &[Target] = &[
     },
     Target {
         name: "keycloak_export",
-        run: keycloak_export::run,
-        dictionary: &["\"realm\":", "\"roles\":", "\"users\":", "\"credentials\":", "\"secretData\":", "pbkdf2-sha512"],
+        run: exports::keycloak,
+        dictionary: &[
+            "\"realm\":",
+            "\"roles\":",
+            "\"users\":",
+            "\"credentials\":",
+            "\"secretData\":",
+            "pbkdf2-sha512",
+        ],
+    },
+    Target {
+        name: "authentik_export",
+        run: exports::authentik,
+        dictionary: &[
+            "\"model\":",
+            "\"pk\":",
+            "\"fields\":",
+            "authentik_core.user",
+            "authentik_core.group",
+            "\"parent\":",
+            "pbkdf2_sha256$",
+            "scrypt$1024$",
+            "bcrypt$$2b$",
+            "\"_redirect_uris\":",
+        ],
+    },
+    Target {
+        name: "zitadel_export",
+        run: exports::zitadel,
+        dictionary: &[
+            "\"orgs\":",
+            "\"humanUsers\":",
+            "\"hashedPassword\":",
+            "\"otpCode\":",
+            "\"projectRoles\":",
+            "\"oidcApps\":",
+            "OIDC_GRANT_TYPE_",
+            "\"userGrants\":",
+        ],
+    },
+    Target {
+        name: "auth0_export",
+        run: exports::auth0,
+        dictionary: &[
+            "\n{",
+            "\"user_id\":\"auth0|",
+            "\"custom_password_hash\":",
+            "\"passwordHash\":",
+            "\"strategy\":",
+            "\"grant_types\":",
+            "\"mfa_factors\":",
+            "\"cost\":",
+        ],
+    },
+    Target {
+        name: "pocket_id_export",
+        run: exports::pocket_id,
+        dictionary: &[
+            "\"tables\":",
+            "\"users\":",
+            "\"webauthn_credentials\":",
+            "\"oidc_clients\":",
+            "\"credentials\":",
+            "\"callback_urls\":",
+            "\"bnVsbA==\"",
+            "sha256",
+        ],
     },
     Target {
         name: "scim_filter",

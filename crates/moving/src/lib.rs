@@ -11,7 +11,9 @@
 
 #![forbid(unsafe_code)]
 
+mod clients;
 mod command;
+mod credentials;
 pub mod document;
 pub mod moved;
 mod names;

@@ -63,6 +63,14 @@ pub(crate) fn finish(moved: &mut Moved, drafts: Vec<Draft>, row: &Row) {
         attributes,
     } in drafts
     {
+        let (report, username) = (&mut moved.report, &person.username);
+        person.profile.retain(|member, value| {
+            let fits = value.as_str().is_none_or(is_profile_text);
+            if !fits {
+                report.add(row, username, format!("{member}: too long"));
+            }
+            fits
+        });
         let mut kept: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, mut values) in attributes {
             values.retain(|value| !value.is_empty());
@@ -79,7 +87,7 @@ pub(crate) fn finish(moved: &mut Moved, drafts: Vec<Draft>, row: &Row) {
             };
             if PROFILE.contains(&&*folded) && !person.profile.contains_key(&folded) {
                 let text = values.swap_remove(0);
-                match text.len() <= MAX_PROFILE_BYTES && !text.chars().any(char::is_control) {
+                match is_profile_text(&text) {
                     true => drop(person.profile.insert(folded, text.into())),
                     false => moved
                         .report
@@ -146,6 +154,11 @@ pub(crate) fn finish(moved: &mut Moved, drafts: Vec<Draft>, row: &Row) {
     moved.attributes = schema.into_values().collect();
 }
 
+/// Whether a member of a profile can be this text.
+fn is_profile_text(text: &str) -> bool {
+    text.len() <= MAX_PROFILE_BYTES && !text.chars().any(char::is_control)
+}
+
 /// The attributes that most people have, as many as a schema takes.
 fn schema(
     moved: &mut Moved,
@@ -180,6 +193,30 @@ fn schema(
         (name, attribute)
     });
     fitting.collect()
+}
+
+/// Gives the person a member of the profile, if the text says something.
+pub(crate) fn tell(person: &mut Person, member: &str, text: Option<&str>) {
+    if let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) {
+        person.profile.insert(member.to_owned(), text.into());
+    }
+}
+
+/// Gives the person their names; `full` is made of the others where it is not said.
+pub(crate) fn call(
+    person: &mut Person,
+    given: Option<&str>,
+    family: Option<&str>,
+    full: Option<&str>,
+) {
+    tell(person, "given_name", given);
+    tell(person, "family_name", family);
+    let both: Vec<&str> = [given, family].into_iter().flatten().collect();
+    let full = full
+        .map(str::to_owned)
+        .filter(|full| !full.trim().is_empty());
+    let full = full.unwrap_or_else(|| both.join(" "));
+    tell(person, "name", Some(&full));
 }
 
 /// A password hash that can be verified here, or why not.

@@ -53,6 +53,21 @@ pub struct Row {
     pub note: &'static str,
 }
 
+/// The rows of a source's table: a constant each, and `ROWS`, which has them in the order of the
+/// manual.
+macro_rules! rows {
+    ($($name:ident: $fate:ident, $what:literal, $note:literal;)*) => {
+        $(pub(super) const $name: $crate::report::Row = $crate::report::Row {
+            what: $what,
+            fate: $crate::report::Fate::$fate,
+            note: $note,
+        };)*
+        /// In the order of the manual.
+        pub(super) const ROWS: &[$crate::report::Row] = &[$($name),*];
+    };
+}
+pub(crate) use rows;
+
 /// What was found under a row.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Finding {

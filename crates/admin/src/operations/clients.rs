@@ -40,7 +40,8 @@ const REVOKE: &str = "/admin/v1/clients/{client_id}/revoke";
 /// How often a change that lost a race is tried again. Each time somebody else's went through.
 const MAX_TRIES: usize = 32;
 const MAX_ID_BYTES: usize = 128;
-const NOT_A_CLIENT_ID: &str = "client_id must be 1 to 128 letters, digits and any of -._~:/";
+pub(crate) const NOT_A_CLIENT_ID: &str =
+    "client_id must be 1 to 128 letters, digits and any of -._~:/@";
 
 /// Clients.
 pub const CLIENTS: Noun = Noun {
@@ -195,6 +196,11 @@ pub(crate) fn shown_document(client: &Client) -> Vec<u8> {
 
 /// A document that was sent.
 pub(crate) fn any_document(body: &[u8]) -> Result<Object<'_>, Problem> {
+    document_with(body, &[])
+}
+
+/// A document that was sent, which may have these members beside a client's own.
+pub(crate) fn document_with<'a>(body: &'a [u8], more: &[&str]) -> Result<Object<'a>, Problem> {
     let limits = Limits {
         bytes: 256 * 1024,
         depth: 16,
@@ -202,7 +208,8 @@ pub(crate) fn any_document(body: &[u8]) -> Result<Object<'_>, Problem> {
     };
     let document =
         json::parse_object(body, &limits).map_err(|error| Problem::invalid(error.to_string()))?;
-    if let Some((name, _)) = document.iter().find(|(name, _)| !ClientDocument::has(name)) {
+    let has = |name: &str| ClientDocument::has(name) || more.contains(&name);
+    if let Some((name, _)) = document.iter().find(|(name, _)| !has(name)) {
         let known = ClientDocument::names();
         return Err(Problem::invalid(words::unknown("member", name, &known)));
     }
@@ -352,7 +359,7 @@ fn has_only(realm: &Realm, client: &Client, text: &Secret<String>) -> bool {
 }
 
 pub(crate) fn is_client_id(id: &str) -> bool {
-    let fits = |b: u8| b.is_ascii_alphanumeric() || b"-._~:/".contains(&b);
+    let fits = |b: u8| b.is_ascii_alphanumeric() || b"-._~:/@".contains(&b);
     (1..=MAX_ID_BYTES).contains(&id.len()) && id.bytes().all(fits)
 }
 

@@ -13,9 +13,8 @@ use std::{
 use serde_json::{Map, Value, json};
 use signet_admin_client::{Session, Target};
 use signet_terminal::output::{Failure, Output, note};
-use signet_terminal::progress::Progress;
 
-use super::send::Sender;
+use super::send::{Sender, ended};
 
 /// Longest line of a file of accounts, in bytes.
 pub(crate) const MAX_LINE_BYTES: usize = 64 * 1024;
@@ -92,26 +91,8 @@ async fn import(
     total: u64,
     output: &Output,
 ) -> Result<(), Failure> {
-    let progress = Progress::of("importing");
-    let mut sender = Sender::new(session, file.display().to_string(), "line");
-    let sent = async {
-        for line in lines(file)? {
-            let (number, account) = line?;
-            sender.push(number, account).await?;
-            progress.at(sender.sent, total);
-        }
-        sender.flush().await
-    };
-    let sent = sent.await;
-    drop(progress);
-    if let Err(failure) = sent {
-        note(&format!(
-            "{} of {total} accounts were looked at before; run it again: those that were imported stay as they are",
-            sender.sent
-        ));
-        return Err(failure);
-    }
-    let done = sender.done;
+    let sender = Sender::new(session, file.display().to_string(), "line");
+    let done = sender.all(total, lines(file)?).await?;
     let refused = done.refused.len();
     let sentence = format!(
         "{} accounts were imported, {} were there already and stay as they are, {refused} were refused",
@@ -125,9 +106,5 @@ async fn import(
     if !done.left_out.is_empty() {
         said["left_out"] = done.left_out.into();
     }
-    if refused == 0 {
-        return output.print(&said, || sentence);
-    }
-    note("all lines but those that were refused are done; mend them, and run it again");
-    Err(Failure::no("refused", sentence).with(said))
+    ended(output, refused > 0, said, sentence, String::new)
 }

@@ -10,9 +10,8 @@ use http::Method;
 use serde_json::{Value, json};
 use signet_admin_client::{Session, Target, http_client::percent_encode};
 use signet_terminal::output::{Failure, Output, note};
-use signet_terminal::progress::Progress;
 
-use super::send::{Done, Sender};
+use super::send::{Done, Sender, ended};
 use crate::moved::Moved;
 use crate::read::ReadError;
 use crate::sources::{Options, SOURCES, Source};
@@ -243,59 +242,39 @@ async fn send(
         people.existing,
         people.refused.len()
     );
-    if refused == 0 {
-        return output.print(&said, || {
-            let mut text = sentence;
-            for (name, count) in [
-                ("attributes", &attributes),
-                ("roles", &roles),
-                ("groups", &groups),
-                ("clients", &clients),
-                ("identity providers", &providers),
-            ] {
-                text.push_str(&format!(
-                    "\n{name}: {} made, {} there",
-                    count.made, count.existing
-                ));
-            }
-            for client in &without_secret {
-                text.push_str(&format!(
-                    "\nclient {client} has no secret: signet client secret {client}"
-                ));
-            }
-            text.push_str(&format!("\n{}", moved.report.to_text(source.rows)));
-            text
-        });
-    }
-    note("everything but what was refused is done; mend it, and run it again");
-    let sentence = format!(
-        "{sentence}; {} other records were refused",
-        work.refused.len()
-    );
-    Err(Failure::no("refused", sentence).with(said))
+    let sentence = match work.refused.len() {
+        0 => sentence,
+        others => format!("{sentence}; {others} other records were refused"),
+    };
+    ended(output, refused > 0, said, sentence, || {
+        let mut text = String::new();
+        for (name, count) in [
+            ("attributes", &attributes),
+            ("roles", &roles),
+            ("groups", &groups),
+            ("clients", &clients),
+            ("identity providers", &providers),
+        ] {
+            text.push_str(&format!(
+                "\n{name}: {} made, {} there",
+                count.made, count.existing
+            ));
+        }
+        for client in &without_secret {
+            text.push_str(&format!(
+                "\nclient {client} has no secret: signet client secret {client}"
+            ));
+        }
+        text.push_str(&format!("\n{}", moved.report.to_text(source.rows)));
+        text
+    })
 }
 
 async fn people(session: &Session, moved: &Moved, file: String) -> Result<Done, Failure> {
-    let progress = Progress::of("importing");
-    let total = moved.people.len() as u64;
-    let mut sender = Sender::new(session, file, "number");
-    let sent = async {
-        for (at, person) in moved.people.iter().enumerate() {
-            // Invariant: texts, numbers and lists of them always serialize.
-            let account = serde_json::to_value(person).unwrap_or_default();
-            sender.push(at as u64 + 1, account).await?;
-            progress.at(sender.sent, total);
-        }
-        sender.flush().await
-    };
-    let sent = sent.await;
-    drop(progress);
-    if let Err(failure) = sent {
-        note(&format!(
-            "{} of {total} people were looked at before; run it again: who was imported stays as they are",
-            sender.sent
-        ));
-        return Err(failure);
-    }
-    Ok(sender.done)
+    let numbered = (1..).zip(&moved.people);
+    // Invariant: texts, numbers and lists of them always serialize.
+    let accounts =
+        numbered.map(|(at, person)| Ok((at, serde_json::to_value(person).unwrap_or_default())));
+    let sender = Sender::new(session, file, "number");
+    sender.all(moved.people.len() as u64, accounts).await
 }

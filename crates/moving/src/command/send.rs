@@ -3,7 +3,8 @@
 use http::Method;
 use serde_json::{Value, json};
 use signet_admin_client::Session;
-use signet_terminal::output::{Failure, note};
+use signet_terminal::output::{Failure, Output, note};
+use signet_terminal::progress::Progress;
 
 /// How many accounts are sent at once, at most: as many as the server takes.
 pub const AT_ONCE: usize = 100;
@@ -39,8 +40,9 @@ pub(crate) struct Sender<'a> {
     unit: &'static str,
     waiting: Vec<Waiting>,
     bytes: usize,
-    pub(crate) done: Done,
-    pub(crate) sent: u64,
+    done: Done,
+    /// How many the server has looked at.
+    sent: u64,
 }
 
 impl<'a> Sender<'a> {
@@ -56,8 +58,38 @@ impl<'a> Sender<'a> {
         }
     }
 
+    /// Sends all of them, each with its line, and shows how far it is.
+    ///
+    /// # Errors
+    /// What a line has in it that is no account; a server that answers nothing, or something else.
+    pub(crate) async fn all(
+        mut self,
+        total: u64,
+        accounts: impl Iterator<Item = Result<(u64, Value), Failure>>,
+    ) -> Result<Done, Failure> {
+        let progress = Progress::of("importing");
+        let sent = async {
+            for account in accounts {
+                let (line, account) = account?;
+                self.push(line, account).await?;
+                progress.at(self.sent, total);
+            }
+            self.flush().await
+        };
+        let sent = sent.await;
+        drop(progress);
+        if let Err(failure) = sent {
+            note(&format!(
+                "{} of {total} accounts were looked at before; run it again: those that were imported stay as they are",
+                self.sent
+            ));
+            return Err(failure);
+        }
+        Ok(self.done)
+    }
+
     /// Takes one more; those before it are sent if it does not fit beside them.
-    pub(crate) async fn push(&mut self, line: u64, account: Value) -> Result<(), Failure> {
+    async fn push(&mut self, line: u64, account: Value) -> Result<(), Failure> {
         let len = account.to_string().len();
         if self.waiting.len() >= AT_ONCE || self.bytes + len > BYTES_AT_ONCE {
             self.flush().await?;
@@ -68,7 +100,7 @@ impl<'a> Sender<'a> {
     }
 
     /// Sends what waits, and says which are refused.
-    pub(crate) async fn flush(&mut self) -> Result<(), Failure> {
+    async fn flush(&mut self) -> Result<(), Failure> {
         if self.waiting.is_empty() {
             return Ok(());
         }
@@ -111,4 +143,19 @@ impl<'a> Sender<'a> {
         self.bytes = 0;
         Ok(())
     }
+}
+
+/// Says what was done. Where something was refused the command fails, with the same document.
+pub(crate) fn ended(
+    output: &Output,
+    refused: bool,
+    said: Value,
+    sentence: String,
+    more: impl FnOnce() -> String,
+) -> Result<(), Failure> {
+    if !refused {
+        return output.print(&said, || sentence + &more());
+    }
+    note("everything but what was refused is done; mend it, and run it again");
+    Err(Failure::no("refused", sentence).with(said))
 }

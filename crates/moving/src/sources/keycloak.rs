@@ -23,6 +23,7 @@ pub(super) const SOURCE: Source = Source {
     title: "Keycloak",
     takes: "What `kc.sh export --dir DIR --realm NAME --users different_files` writes (give the directory), or `--file FILE` (give the file). An export from the administration console has no people and masks secrets.",
     endings: &[".json"],
+    folders: &[],
     rows: rows::ROWS,
     read,
 };

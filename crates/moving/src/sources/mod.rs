@@ -1,7 +1,11 @@
 //! The servers that people come from: one file each, one row in the table.
 
+mod auth0;
+mod authentik;
 mod keycloak;
 mod ory;
+mod pocket_id;
+mod zitadel;
 
 use std::path::Path;
 
@@ -19,6 +23,8 @@ pub struct Source {
     pub takes: &'static str,
     /// How the names of its files end, where it takes a directory.
     pub endings: &'static [&'static str],
+    /// Folders in that directory that are read, too.
+    pub folders: &'static [&'static str],
     /// What comes over, and what does not.
     pub rows: &'static [Row],
     /// Reads its files.
@@ -33,7 +39,14 @@ pub struct Options {
 }
 
 /// Every source.
-pub const SOURCES: &[&Source] = &[&keycloak::SOURCE, &ory::SOURCE];
+pub const SOURCES: &[&Source] = &[
+    &keycloak::SOURCE,
+    &authentik::SOURCE,
+    &zitadel::SOURCE,
+    &auth0::SOURCE,
+    &pocket_id::SOURCE,
+    &ory::SOURCE,
+];
 
 impl Source {
     /// The source of this name.
@@ -46,6 +59,9 @@ impl Source {
     /// # Errors
     /// [`ReadError`].
     pub fn read_path(&self, path: &Path, options: &Options) -> Result<Moved, ReadError> {
-        (self.read)(&parts(path, self.endings)?, options)
+        (self.read)(&parts(path, self.endings, self.folders)?, options)
     }
 }
+
+#[cfg(test)]
+mod trial;

@@ -5,15 +5,12 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
-use signet_encoding::base64url;
 
+use crate::credentials::{self, NO_HOST, in_base64url};
 use crate::moved::{App, Identity, Moved, Passkey, Person};
 use crate::people::{self, Draft, id_of_uuid, text, texts};
 use crate::read::{Part, ReadError};
-use crate::report::{
-    Fate::{Comes, InPart, Stays},
-    Report, Row,
-};
+use crate::report::{Report, rows};
 use crate::sources::{Options, Source};
 
 pub(super) const SOURCE: Source = Source {
@@ -21,16 +18,10 @@ pub(super) const SOURCE: Source = Source {
     title: "Ory Kratos",
     takes: "A JSON array of identities, or one a line: what `GET /admin/identities` answers with `include_credential=password`, `oidc`, `totp`, `webauthn` and `passkey`. Read by the documented form; no Ory was run here.",
     endings: &[".json", ".jsonl"],
+    folders: &[],
     rows: ROWS,
     read,
 };
-
-macro_rules! rows {
-    ($($name:ident: $fate:ident, $what:literal, $note:literal;)*) => {
-        $(const $name: Row = Row { what: $what, fate: $fate, note: $note };)*
-        const ROWS: &[Row] = &[$($name),*];
-    };
-}
 
 rows! {
     IDENTITIES: InPart, "Identities", "State, address and name. The id is kept as its 16 bytes in base64url, so `sub` has another form than the UUID's text.";
@@ -130,19 +121,8 @@ fn person(mut whole: Whole, options: &Options, report: &mut Report) -> Option<Dr
         Some(Value::String(name)) => drop(person.profile.insert("name".to_owned(), name.into())),
         Some(name) => {
             let parts = [text(&name, "first"), text(&name, "last")];
-            for (member, part) in ["given_name", "family_name"].into_iter().zip(&parts) {
-                if let Some(part) = part {
-                    person
-                        .profile
-                        .insert(member.to_owned(), part.clone().into());
-                }
-            }
-            let full: Vec<&str> = parts.iter().flatten().map(String::as_str).collect();
-            if !full.is_empty() {
-                person
-                    .profile
-                    .insert("name".to_owned(), full.join(" ").into());
-            }
+            let [given, family] = parts.each_ref().map(Option::as_deref);
+            people::call(&mut person, given, family, None);
         }
         None => {}
     }
@@ -244,36 +224,14 @@ fn app(url: &str) -> Option<App> {
         |name: &str, usual: u64| parameter(name).map_or(Some(usual), |text| text.parse().ok());
     let secret = signet_encoding::base32::decode(parameter("secret")?)?;
     let (digits, period) = (number("digits", 6)?, number("period", 30)?);
-    let fits = (10..=128).contains(&secret.len())
-        && (6..=8).contains(&digits)
-        && (1..=120).contains(&period);
-    let algorithm = match parameter("algorithm") {
-        None | Some("SHA1") => "SHA1",
-        Some("SHA256") => "SHA256",
-        Some("SHA512") => "SHA512",
-        Some(_) => return None,
-    };
-    fits.then(|| App {
-        secret: signet_encoding::base32::encode(&secret),
-        algorithm,
-        digits: digits as u32,
-        period,
-        label: String::new(),
-        created_at: None,
-    })
+    let algorithm = parameter("algorithm").unwrap_or("SHA1");
+    credentials::app(&secret, algorithm, digits, period).ok()
 }
 
 fn passkey(key: &Value, options: &Options) -> Result<Passkey, String> {
     let rp_id = options.rp_id.clone();
-    let rp_id = rp_id.ok_or("the export does not say for which host: --rp-id HOST does")?;
-    let bytes = |name: &str| {
-        let text = key.get(name).and_then(Value::as_str)?;
-        let text = text
-            .trim_end_matches('=')
-            .replace('+', "-")
-            .replace('/', "_");
-        Some(base64url::encode(&base64url::decode(text.as_bytes()).ok()?))
-    };
+    let rp_id = rp_id.ok_or(NO_HOST)?;
+    let bytes = |name: &str| in_base64url(key, name);
     let authenticator = key.get("authenticator").cloned().unwrap_or_default();
     let count = authenticator.get("sign_count").and_then(Value::as_u64);
     Ok(Passkey {

@@ -7,13 +7,9 @@ use serde_json::{Map, Value, json};
 use super::form::{Client, Realm};
 use super::realm::OWN_CLIENTS;
 use super::rows;
+use crate::clients::{self, Said};
 use crate::moved::{self, Moved};
 use crate::report::Report;
-
-/// Shortest secret of a client here, in bytes.
-const LEAST_SECRET: usize = 32;
-/// Scopes that are here by themselves.
-const SCOPES: [&str; 5] = ["profile", "email", "address", "phone", "offline_access"];
 
 pub(super) fn read(realm: &Realm, moved: &mut Moved) {
     let of_realm = format!("{}-realm", realm.name);
@@ -66,51 +62,19 @@ impl Client {
 
 /// Redirect URIs that are compared exactly. Others are reported.
 fn redirects(client: &Client, given: &[String], report: &mut Report) -> Vec<String> {
-    let mut kept = Vec::new();
-    for uri in given {
-        match client.url(uri).filter(|uri| !uri.contains('*')) {
-            Some(uri) if !kept.contains(&uri) => kept.push(uri),
-            Some(_) => {}
-            None => report.add(&rows::WILDCARDS, &client.client_id, uri),
+    let whole = given.iter().filter_map(|uri| {
+        let url = client.url(uri);
+        if url.is_none() {
+            report.add(&rows::WILDCARDS, &client.client_id, uri);
         }
-    }
-    kept
-}
-
-/// The origin of a URL of the web.
-fn origin(uri: &str) -> Option<String> {
-    let (scheme, rest) = uri.split_once("://")?;
-    let authority = rest.split(['/', '?', '#']).next()?;
-    ["https", "http"]
-        .contains(&scheme)
-        .then(|| format!("{scheme}://{authority}"))
-}
-
-/// Whether a client with this redirect URI is a program on somebody's device.
-fn is_native(uri: &str) -> bool {
-    match uri.split_once("://") {
-        Some(("https", _)) => false,
-        Some(("http", rest)) => ["localhost", "127.0.0.1", "[::1]"].iter().any(|host| {
-            rest.strip_prefix(host)
-                .is_some_and(|rest| !rest.starts_with('.'))
-        }),
-        Some(_) | None => true,
-    }
+        url
+    });
+    let whole: Vec<String> = whole.collect();
+    clients::exact(whole, &client.client_id, &rows::WILDCARDS, report)
 }
 
 fn document(client: &Client, report: &mut Report) -> Map<String, Value> {
     let id = client.client_id.as_str();
-    let mut members = Map::new();
-    let mut set = |name: &str, value: Value| drop(members.insert(name.to_owned(), value));
-    set("client_id", id.into());
-    set("enabled", client.enabled.into());
-    let name = client
-        .name
-        .as_deref()
-        .filter(|name| !name.is_empty() && !name.starts_with("${"));
-    if let Some(name) = name {
-        set("client_name", name.into());
-    }
     let redirect_uris = redirects(client, &client.redirect_uris, report);
     let after_logout: Vec<String> = match client.attribute("post.logout.redirect.uris") {
         Some("+") => redirect_uris.clone(),
@@ -123,17 +87,31 @@ fn document(client: &Client, report: &mut Report) -> Map<String, Value> {
     let mut origins = BTreeSet::new();
     for given in &client.web_origins {
         match given.as_str() {
-            "+" => origins.extend(redirect_uris.iter().filter_map(|uri| origin(uri))),
+            "+" => origins.extend(clients::origins(&redirect_uris)),
             "*" => report.add(&rows::ORIGINS, id, ""),
-            given => origins.extend(origin(given)),
+            given => origins.extend(clients::origin(given)),
         }
     }
+    let name = client.name.as_deref();
+    let said = Said {
+        client_id: id,
+        name: name.filter(|name| !name.starts_with("${")),
+        enabled: client.enabled,
+        redirect_uris,
+        after_logout,
+        grants: grants(client, report),
+        is_public: client.public_client,
+        pkce: client.attribute("pkce.code.challenge.method").is_some(),
+        asks: client.consent_required,
+        scope: clients::scope(|name| {
+            let given = client.default_client_scopes.iter();
+            let mut given = given.chain(&client.optional_client_scopes);
+            given.any(|given| given == name)
+        }),
+    };
+    let mut members = said.document();
+    let mut set = |name: &str, value: Value| drop(members.insert(name.to_owned(), value));
     set("allowed_origins", json!(origins));
-    if redirect_uris.iter().any(|uri| is_native(uri)) {
-        set("application_type", "native".into());
-    }
-    set("redirect_uris", json!(redirect_uris));
-    set("post_logout_redirect_uris", json!(after_logout));
     for (member, attribute) in [
         ("logo_uri", "logoUri"),
         ("policy_uri", "policyUri"),
@@ -184,20 +162,6 @@ fn document(client: &Client, report: &mut Report) -> Map<String, Value> {
             set(member, true.into());
         }
     }
-    set("grant_types", json!(grants(client, report)));
-    set(
-        "consent",
-        if client.consent_required {
-            "ask"
-        } else {
-            "implicit"
-        }
-        .into(),
-    );
-    // A confidential client that never sent a challenge goes on as it is.
-    let challenge = client.attribute("pkce.code.challenge.method").is_some();
-    set("require_pkce", (challenge || client.public_client).into());
-    set("scope", scope(client).into());
     if !client.protocol_mappers.is_empty() {
         let names = client
             .protocol_mappers
@@ -245,26 +209,17 @@ fn grants(client: &Client, report: &mut Report) -> Vec<&'static str> {
     grants
 }
 
-fn scope(client: &Client) -> String {
-    let given = client
-        .default_client_scopes
-        .iter()
-        .chain(&client.optional_client_scopes);
-    let given: BTreeSet<&str> = given.map(String::as_str).collect();
-    let known = SCOPES.into_iter().filter(|name| given.contains(name));
-    std::iter::once("openid")
-        .chain(known)
-        .collect::<Vec<_>>()
-        .join(" ")
-}
-
 fn authentication(client: &Client, members: &mut Map<String, Value>, report: &mut Report) {
     let id = client.client_id.as_str();
     let mut set = |name: &str, value: Value| drop(members.insert(name.to_owned(), value));
     const METHOD: &str = "token_endpoint_auth_method";
     if client.public_client {
-        set(METHOD, "none".into());
         return;
+    }
+    let kind = client.client_authenticator_type.as_deref();
+    let has_method = ["client-jwt", "client-x509", "client-secret-jwt"];
+    if kind.is_some_and(|kind| has_method.contains(&kind)) {
+        set("any_secret_method", false.into());
     }
     let with_keys = |set: &mut dyn FnMut(&str, Value)| {
         if let Some(uri) = client
@@ -286,7 +241,7 @@ fn authentication(client: &Client, members: &mut Map<String, Value>, report: &mu
             None => false,
         }
     };
-    match client.client_authenticator_type.as_deref() {
+    match kind {
         Some("client-jwt") => {
             set(METHOD, "private_key_jwt".into());
             if !with_keys(&mut set) {
@@ -318,18 +273,15 @@ fn authentication(client: &Client, members: &mut Map<String, Value>, report: &mu
             set(METHOD, "client_secret_jwt".into());
             secret(client, &mut set, report);
         }
-        _ => {
-            set(METHOD, "client_secret_basic".into());
-            set("any_secret_method", true.into());
-            secret(client, &mut set, report);
-        }
+        _ => secret(client, &mut set, report),
     }
 }
 
 fn secret(client: &Client, set: &mut dyn FnMut(&str, Value), report: &mut Report) {
-    let fits = |secret: &&String| secret.len() >= LEAST_SECRET && !secret.starts_with("${");
-    match client.secret.as_ref().filter(fits) {
-        Some(secret) => set("client_secret", secret.clone().into()),
+    let given = client.secret.as_deref();
+    let given = given.filter(|secret| !secret.starts_with("${"));
+    match clients::secret(given) {
+        Some(secret) => set("client_secret", secret.into()),
         None => report.add(&rows::SECRETS, &client.client_id, ""),
     }
 }

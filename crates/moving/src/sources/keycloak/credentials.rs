@@ -1,11 +1,12 @@
 //! What a person of Keycloak logs in with.
 
 use serde_json::Value;
-use signet_encoding::{base32, base64url};
+use signet_encoding::base32;
 
 use super::form::Credential;
 use super::known::Known;
 use super::rows;
+use crate::credentials::{self, NO_HOST, in_base64url};
 use crate::moved::{App, Passkey, Person};
 use crate::people;
 use crate::read::nested;
@@ -124,50 +125,27 @@ fn app(credential: &Credential) -> Result<App, String> {
         Some(_) => return Err("its secret is in an unknown encoding".to_owned()),
         None => value.as_bytes().to_vec(),
     };
-    let algorithm = match data.get("algorithm").and_then(Value::as_str) {
-        Some("HmacSHA1") | None => "SHA1",
-        Some("HmacSHA256") => "SHA256",
-        Some("HmacSHA512") => "SHA512",
-        Some(_) => return Err("an unknown algorithm".to_owned()),
-    };
+    let algorithm = data.get("algorithm").and_then(Value::as_str);
     let number = |name: &str, usual: u64| data.get(name).and_then(Value::as_u64).unwrap_or(usual);
     let (digits, period) = (number("digits", 6), number("period", 30));
-    if !(10..=128).contains(&secret.len()) {
-        return Err("its secret has less than 10 or more than 128 bytes".to_owned());
-    }
-    if !(6..=8).contains(&digits) || !(1..=120).contains(&period) {
-        return Err("its digits or its period are out of bounds".to_owned());
-    }
+    let app = credentials::app(&secret, algorithm.unwrap_or("HmacSHA1"), digits, period)?;
     Ok(App {
-        secret: base32::encode(&secret),
-        algorithm,
-        digits: digits as u32,
-        period,
         label: credential.user_label.clone().unwrap_or_default(),
         created_at: credential.created_date.map(|at| at / 1000),
+        ..app
     })
 }
 
 fn passkey(credential: &Credential, party: Option<&str>) -> Result<Passkey, String> {
     let data = nested(credential.credential_data.as_deref()).unwrap_or_default();
-    let party = party.ok_or("the export does not say for which host: --rp-id HOST does")?;
-    let bytes = |name: &str| {
-        let text = data.get(name).and_then(Value::as_str)?;
-        // Both alphabets occur, padded or not.
-        let text = text
-            .trim_end_matches('=')
-            .replace('+', "-")
-            .replace('/', "_");
-        base64url::decode(text.as_bytes()).ok()
-    };
-    let id = bytes("credentialId").ok_or("it has no id")?;
-    let key = bytes("credentialPublicKey").ok_or("it has no public key")?;
+    let party = party.ok_or(NO_HOST)?;
+    let bytes = |name: &str| in_base64url(&data, name);
     let transports = data.get("transports").and_then(Value::as_array);
     let transports = transports.into_iter().flatten().filter_map(Value::as_str);
     Ok(Passkey {
         rp_id: party.to_owned(),
-        id: base64url::encode(&id),
-        public_key: base64url::encode(&key),
+        id: bytes("credentialId").ok_or("it has no id")?,
+        public_key: bytes("credentialPublicKey").ok_or("it has no public key")?,
         sign_count: data
             .get("counter")
             .and_then(Value::as_u64)

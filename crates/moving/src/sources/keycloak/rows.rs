@@ -1,17 +1,6 @@
 //! What comes over from Keycloak, and what does not.
 
-use crate::report::{
-    Fate::{Comes, InPart, Stays},
-    Row,
-};
-
-macro_rules! rows {
-    ($($name:ident: $fate:ident, $what:literal, $note:literal;)*) => {
-        $(pub(super) const $name: Row = Row { what: $what, fate: $fate, note: $note };)*
-        /// In the order of the manual.
-        pub(super) const ROWS: &[Row] = &[$($name),*];
-    };
-}
+use crate::report::rows;
 
 rows! {
     USERS: InPart, "Users", "Name, address, state, names and time of creation. The id is kept as its 16 bytes in base64url, so `sub` has another form than the UUID's text.";

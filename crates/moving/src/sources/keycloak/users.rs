@@ -5,8 +5,9 @@ use super::form::User;
 use super::known::Known;
 use super::realm::{OWN_CLIENTS, is_own_text};
 use super::rows;
+use crate::clients;
 use crate::moved::{Consent, Identity, Person};
-use crate::people::{Draft, id_of_uuid, texts};
+use crate::people::{self, Draft, id_of_uuid, texts};
 use crate::report::Report;
 
 /// A person; None: nobody that can come.
@@ -32,23 +33,12 @@ pub(super) fn read(user: User, known: &Known<'_>, report: &mut Report) -> Option
     if person.id.is_none() {
         report.add(&rows::USERS, &*name, "its id is no UUID: a new one");
     }
-    for (member, text) in [
-        ("given_name", &user.first_name),
-        ("family_name", &user.last_name),
-    ] {
-        if let Some(text) = text.as_ref().filter(|text| !text.is_empty()) {
-            person
-                .profile
-                .insert(member.to_owned(), text.clone().into());
-        }
-    }
-    let names = [&user.first_name, &user.last_name];
-    let full: Vec<&str> = names.into_iter().flatten().map(|name| &**name).collect();
-    if !full.join("").is_empty() {
-        person
-            .profile
-            .insert("name".to_owned(), full.join(" ").trim().into());
-    }
+    people::call(
+        &mut person,
+        user.first_name.as_deref(),
+        user.last_name.as_deref(),
+        None,
+    );
     for credential in &user.credentials {
         credentials::read(credential, &mut person, known, report);
     }
@@ -101,7 +91,10 @@ pub(super) fn read(user: User, known: &Known<'_>, report: &mut Report) -> Option
     person.consents = consents
         .map(|consent| Consent {
             client_id: consent.client_id,
-            scope: scope(&consent.granted_client_scopes),
+            // Keycloak asks for `openid` without granting it by name.
+            scope: clients::scope(|name| {
+                consent.granted_client_scopes.iter().any(|one| one == name)
+            }),
             granted_at: consent.created_date.map(|at| at / 1000),
         })
         .collect();
@@ -111,16 +104,4 @@ pub(super) fn read(user: User, known: &Known<'_>, report: &mut Report) -> Option
         person,
         attributes: attributes.collect(),
     })
-}
-
-/// Scopes of a consent: Keycloak asks for `openid` without granting it by name.
-fn scope(granted: &[String]) -> String {
-    let known = ["profile", "email", "address", "phone", "offline_access"];
-    let known = known
-        .into_iter()
-        .filter(|name| granted.iter().any(|one| one == name));
-    std::iter::once("openid")
-        .chain(known)
-        .collect::<Vec<_>>()
-        .join(" ")
 }
