@@ -12,6 +12,7 @@ use signet_admin_client::{Session, Target, http_client::percent_encode};
 use signet_terminal::output::{Failure, Output, note};
 use signet_terminal::progress::Progress;
 
+use super::opening::Opening;
 use super::send::{Done, Sender};
 use crate::moved::Moved;
 use crate::read::ReadError;
@@ -34,6 +35,8 @@ pub struct Import {
     /// The host that passkeys were made for, where the export does not say it.
     #[arg(long, value_name = "HOST")]
     rp_id: Option<String>,
+    #[command(flatten)]
+    opening: Opening,
     #[command(flatten)]
     target: Target,
 }
@@ -69,7 +72,7 @@ pub async fn run(import: &Import, output: &Output) -> Result<(), Failure> {
         )
     };
     let moved = source
-        .read_path(&import.file, &options)
+        .open_path(&import.file, &options, &|| import.opening.identity())
         .map_err(unreadable)?;
     if import.dry_run {
         let said = json!({
@@ -277,12 +280,14 @@ async fn send(
 
 async fn people(session: &Session, moved: &Moved, file: String) -> Result<Done, Failure> {
     let progress = Progress::of("importing");
-    let total = moved.people.len() as u64;
+    let total = (moved.people.len() + moved.accounts.len()) as u64;
     let mut sender = Sender::new(session, file, "number");
     let sent = async {
-        for (at, person) in moved.people.iter().enumerate() {
-            // Invariant: texts, numbers and lists of them always serialize.
-            let account = serde_json::to_value(person).unwrap_or_default();
+        // Invariant: texts, numbers and lists of them always serialize.
+        let people = moved.people.iter();
+        let people = people.map(|person| serde_json::to_value(person).unwrap_or_default());
+        let accounts = moved.accounts.iter().cloned().map(Value::Object);
+        for (at, account) in people.chain(accounts).enumerate() {
             sender.push(at as u64 + 1, account).await?;
             progress.at(sender.sent, total);
         }

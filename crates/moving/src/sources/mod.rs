@@ -2,11 +2,12 @@
 
 mod keycloak;
 mod ory;
+mod signet;
 
 use std::path::Path;
 
 use crate::moved::Moved;
-use crate::read::{Part, ReadError, parts};
+use crate::read::{Opens, Part, ReadError, opens_nothing, parts};
 use crate::report::Row;
 
 /// A server that people come from.
@@ -33,7 +34,7 @@ pub struct Options {
 }
 
 /// Every source.
-pub const SOURCES: &[&Source] = &[&keycloak::SOURCE, &ory::SOURCE];
+pub const SOURCES: &[&Source] = &[&keycloak::SOURCE, &ory::SOURCE, &signet::SOURCE];
 
 impl Source {
     /// The source of this name.
@@ -41,11 +42,24 @@ impl Source {
         SOURCES.iter().copied().find(|source| source.name == name)
     }
 
-    /// Reads a file, or a directory of them.
+    /// Reads a file, or a directory of them, none of which is encrypted.
     ///
     /// # Errors
     /// [`ReadError`].
     pub fn read_path(&self, path: &Path, options: &Options) -> Result<Moved, ReadError> {
-        (self.read)(&parts(path, self.endings)?, options)
+        self.open_path(path, options, &opens_nothing)
+    }
+
+    /// Reads a file, or a directory of them; `opens`: those that are encrypted.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub fn open_path(
+        &self,
+        path: &Path,
+        options: &Options,
+        opens: Opens<'_>,
+    ) -> Result<Moved, ReadError> {
+        (self.read)(&parts(path, self.endings, opens)?, options)
     }
 }
