@@ -24,6 +24,7 @@ use signet_encoding::base64url;
 
 use crate::http_client::{Answer, HttpClient};
 use login::{ClientLogin, Login, Way};
+use signet_oauth::authorize::acr::TWO_FACTORS;
 use signet_terminal::input;
 use signet_terminal::output::{Failure, note};
 
@@ -62,6 +63,9 @@ pub struct Target {
     /// SIGNET_ADMIN_TOKEN].
     #[arg(long, value_name = "FILE", conflicts_with_all = ["login", "login_by"])]
     credentials: Option<PathBuf>,
+    /// A browser is asked for two factors.
+    #[arg(skip)]
+    two_factors: bool,
 }
 
 /// A client that may administer, as `signet client add --json` prints it, or less.
@@ -108,7 +112,16 @@ impl Target {
             login: None,
             login_by: None,
             credentials,
+            two_factors: false,
         }
+    }
+
+    /// For what is done by a person alone who has just shown two factors: a login in a browser asks
+    /// for them. What a password or a client gets stays as it is.
+    #[must_use]
+    pub fn with_two_factors(mut self) -> Target {
+        self.two_factors = true;
+        self
     }
 
     /// The server that is named, by the argument or the environment; none: the development server
@@ -259,7 +272,10 @@ impl Session {
         let token = match target.caller(dev.as_ref())? {
             Caller::Token(token) => token,
             Caller::Client(client) => login.as_client(&client).await?,
-            Caller::Person(name, Way::Browser) => login.by_browser(name.as_deref()).await?,
+            Caller::Person(name, Way::Browser) => {
+                let class = target.two_factors.then_some(TWO_FACTORS);
+                login.by_browser(name.as_deref(), class).await?
+            }
             Caller::Person(_, Way::Device) => login.by_device().await?,
             Caller::Person(name, Way::Password) => {
                 let (name, password) = match (name, dev) {

@@ -124,10 +124,12 @@ impl Login<'_> {
         admin_token(&super::read(&answer, &url)?, username)
     }
 
-    /// Code and PKCE in the person's browser.
+    /// Code and PKCE in the person's browser. `class`: of authentication, which is then shown
+    /// again.
     pub(crate) async fn by_browser(
         &self,
         username: Option<&str>,
+        class: Option<&str>,
     ) -> Result<Secret<String>, Failure> {
         let metadata = self.metadata().await?;
         let redirect = Redirect::listen().await?;
@@ -144,6 +146,9 @@ impl Login<'_> {
             ("code_challenge_method", "S256"),
         ];
         query.extend(username.map(|name| ("login_hint", name)));
+        // What was shown before may be too old by now.
+        let again = class.map(|class| [("acr_values", class), ("prompt", "login")]);
+        query.extend(again.into_iter().flatten());
         let start = self.endpoint(&metadata, "authorization_endpoint")?;
         let start = format!("{start}?{}", form(&query));
         note(&format!("Log in with your browser:\n  {start}"));

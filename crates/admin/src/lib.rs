@@ -21,7 +21,7 @@ pub use engine::noun::{Field, Noun};
 pub use operations::agents::AGENTS;
 pub use operations::clients::CLIENTS;
 pub use operations::declarations::{DECLARED, Declared, MAX_DECLARED, direct as declarations};
-pub use operations::export::PersonExport;
+pub use operations::export::person::PersonExport;
 pub use operations::grants::GRANTS;
 pub use operations::import::MAX_IMPORTED;
 pub use operations::keys::KEYS;
@@ -51,11 +51,12 @@ use signet_request::http::{Router, response};
 
 /// Every operation, in the order of the document.
 fn rows() -> impl Iterator<Item = &'static dyn Row> {
-    let tables: [&[&dyn Row]; 20] = [
+    let tables: [&[&dyn Row]; 21] = [
         operations::clients::OPERATIONS,
         operations::users::OPERATIONS,
-        operations::export::OPERATIONS,
+        operations::export::person::OPERATIONS,
         operations::import::OPERATIONS,
+        operations::export::people::OPERATIONS,
         operations::client_import::OPERATIONS,
         operations::people::OPERATIONS,
         operations::credentials::OPERATIONS,

@@ -1,4 +1,4 @@
-//! HKDF-SHA256 (RFC 5869).
+//! HKDF-SHA256 (RFC 5869), and scrypt (RFC 7914) for formats that prescribe it.
 
 use aws_lc_rs::hkdf::{HKDF_SHA256, KeyType, Prk, Salt};
 use zeroize::Zeroize;
@@ -15,6 +15,30 @@ where
 {
     Extracted::new(salt, input).expand(&[info])
 }
+
+/// scrypt (RFC 7914) to 32 bytes, with blocks of 8 and one lane, for files that say so. It takes
+/// 2 to the power of `log_n` kibibytes of memory. Passwords of accounts are hashed by
+/// [`crate::password`].
+///
+/// # Errors
+/// Where this machine has no such number.
+pub fn scrypt_key(
+    passphrase: &[u8],
+    salt: &[u8],
+    log_n: u8,
+) -> Result<Secret<[u8; 32]>, TooMuchWork> {
+    let params = scrypt::Params::new(log_n, 8, 1).map_err(|_| TooMuchWork)?;
+    let mut out = [0; 32];
+    scrypt::scrypt(passphrase, salt, &params, &mut out).map_err(|_| TooMuchWork)?;
+    let secret = Secret::new(out);
+    out.zeroize();
+    Ok(secret)
+}
+
+/// More work was asked for than can be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("more work is asked for than can be done")]
+pub struct TooMuchWork;
 
 /// The extracted half, kept: each further key then costs one expansion.
 pub(crate) struct Extracted(Prk);
@@ -58,6 +82,24 @@ mod tests {
         (0..text.len() / 2)
             .map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).expect("hex"))
             .collect()
+    }
+
+    /// The third vector of RFC 7914 section 12, of which our key is the first half: PBKDF2's last
+    /// step gives the same bytes, however many are asked for.
+    #[test]
+    fn scrypt_is_repeatable_and_depends_on_everything() {
+        let key = |passphrase: &[u8], salt: &[u8], log_n| {
+            *scrypt_key(passphrase, salt, log_n).expect("a key").expose()
+        };
+        let one = key(b"pleaseletmein", b"SodiumChloride", 14);
+        assert_eq!(
+            one.as_slice(),
+            hex("7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2")
+        );
+        assert_ne!(one, key(b"pleaseletmeim", b"SodiumChloride", 14));
+        assert_ne!(one, key(b"pleaseletmein", b"SodiumChlorida", 14));
+        assert_ne!(one, key(b"pleaseletmein", b"SodiumChloride", 13));
+        assert!(scrypt_key(b"", b"", 64).is_err());
     }
 
     #[test]

@@ -15,6 +15,7 @@
 pub mod aead;
 pub mod algorithm;
 pub mod certificate;
+pub mod chacha;
 pub mod clock;
 pub mod decrypt;
 pub mod foreign;
@@ -29,6 +30,7 @@ pub mod private_file;
 pub mod random;
 pub mod seal;
 pub mod secret;
+pub mod x25519;
 
 pub use algorithm::{Algorithm, KeyType};
 pub use clock::Clock;

@@ -7,7 +7,9 @@ use crate::watch::{self, Printed};
 use crate::{check, schema as schemas, words};
 use clap::Args;
 use serde_json::{Value, json};
+use signet_admin::USERS;
 use signet_admin_client::{Session, Target};
+use signet_moving::PeopleExport;
 use signet_terminal::input::confirm_or_refuse;
 use signet_terminal::output::{Failure, Output, note, pretty};
 use std::path::{Path, PathBuf};
@@ -61,6 +63,8 @@ pub struct Export {
     /// Write over the files of a directory that is not empty.
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    people: PeopleExport,
     #[command(flatten)]
     target: Target,
 }
@@ -307,10 +311,10 @@ fn now() -> u64 {
 }
 
 impl Export {
-    /// Writes what a server has into a directory.
+    /// Writes what a server has into a directory, and its people where they are wanted.
     ///
     /// # Errors
-    /// A directory that is not empty, or cannot be written.
+    /// A directory that is not empty, or cannot be written; what the server refuses.
     pub fn run(&self, output: &Output) -> Result<(), Failure> {
         let folder = self.directory.as_path();
         let failed = |e: std::io::Error| {
@@ -325,8 +329,21 @@ impl Export {
                 folder.display()
             )));
         }
-        let objects = block_on(Session::with(&self.target, async |session| {
-            Ok(export::read(&session.get(ALL).await?))
+        let people = self.people.prepare(folder)?;
+        let target = match self.people.needs_two_factors() {
+            true => self.target.clone().with_two_factors(),
+            false => self.target.clone(),
+        };
+        let (objects, people) = block_on(Session::with(&target, async |session| {
+            let mut objects = export::read(&session.get(ALL).await?);
+            let Some(people) = &people else {
+                return Ok((objects, Value::Null));
+            };
+            // Whoever may not have the people gets nothing.
+            let people = people.write(session).await?;
+            // An account that a declaration made would be in the way of the one that is imported.
+            objects.retain(|object| object.kind != USERS.name);
+            Ok((objects, people))
         }))??;
         let (files, secrets) = export::files(&objects);
         std::fs::create_dir_all(folder).map_err(failed)?;
@@ -340,11 +357,18 @@ impl Export {
             ));
         }
         let names: Vec<&String> = files.keys().collect();
-        let answer = json!({ "files": names, "secrets": secrets });
+        let mut answer = json!({ "files": names, "secrets": secrets });
+        if !people.is_null() {
+            answer["people"] = people.clone();
+        }
         output.print(&answer, || {
             let (files, secrets) = (files.len(), secrets.len());
             let shown = folder.display();
-            format!("{shown}: {files} files, {secrets} secrets that have to be filled")
+            let exported = match (&people["people"], people["file"].as_str()) {
+                (number, Some(file)) => format!("; {number} people in {file}"),
+                _ => String::new(),
+            };
+            format!("{shown}: {files} files, {secrets} secrets that have to be filled{exported}")
         })
     }
 }

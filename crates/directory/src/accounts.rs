@@ -202,6 +202,20 @@ impl Accounts {
         })
     }
 
+    /// The hash of the password that is kept here for this account, for who takes the account
+    /// elsewhere. None: the account has no password, or a directory keeps it.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn password_hash(
+        &self,
+        user: &User,
+        now: u64,
+    ) -> Result<Option<Secret<String>>, UserError> {
+        let kept = self.local.password(&user.id, now).await?;
+        Ok(kept.map(|kept| kept.phc))
+    }
+
     /// Hashes a new password, of a person who may set one, to a PHC string.
     ///
     /// # Errors

@@ -25,7 +25,7 @@ use signet_request::http::Context;
 use signet_request::interaction::Half;
 
 /// For how long what was shown counts as just shown, in seconds.
-pub(crate) const RECENT: u64 = 600;
+pub const RECENT: u64 = 600;
 
 /// Who has just shown everything that their account has.
 pub(crate) struct Fresh<'a> {
@@ -89,6 +89,12 @@ pub(crate) fn counted(shown: &[Shown], since: u64) -> Vec<&str> {
     names
         .filter(|name| *name != acr::REMEMBERED_BROWSER)
         .collect()
+}
+
+/// Whether two factors, of which the person set one up, were shown at `since` (Unix seconds) or
+/// later.
+pub fn has_two_factors(shown: &[Shown], since: u64) -> bool {
+    acr::holds(acr::TWO_FACTORS, &counted(shown, since))
 }
 
 /// Whether the account has a factor, and none is among these methods. A key that did not verify its
@@ -181,7 +187,7 @@ pub(crate) fn has_just_logged_in(context: &Context, present: &LoggedIn) -> bool 
 
 #[cfg(test)]
 mod tests {
-    use super::{Asked, asked, counted};
+    use super::{Asked, asked, counted, has_two_factors};
     use signet_directory::CredentialKind;
     use signet_directory::session::Shown;
 
@@ -203,5 +209,7 @@ mod tests {
         ];
         assert_eq!(counted(&shown, 400), ["password"]);
         assert_eq!(counted(&shown, 399), ["password", "totp"]);
+        assert!(!has_two_factors(&shown, 400));
+        assert!(has_two_factors(&shown, 399));
     }
 }

@@ -14,7 +14,7 @@
 
 pub mod account;
 pub mod failure;
-mod freshness;
+pub mod freshness;
 pub mod invitation;
 pub mod journey;
 pub mod keep_account;

@@ -20,6 +20,7 @@ pub fn page() -> String {
         \x20 (line 812, column 20)`. No error, report or log repeats a value of the file that may be a secret.\n\
         - Exit 0: everything was made or was there. Exit 1: something was refused, each with its reason; or the file is no export. Exit 2: the server\n\
         \x20 is out of reach.\n\
+        - A file that is encrypted as `age` does it is opened by `--passphrase-file FILE` or `--identity FILE`, whatever its source.\n\
         - `signet user import FILE` takes accounts of any server as JSON Lines, with the same members (docs/accounts.md).\n\n\
         This page is made of the tables that the readers run on: `SIGNET_WRITE_DOCS=1 cargo test -p signet-moving` writes it.\n",
     );

@@ -17,11 +17,13 @@ mod credentials;
 pub mod document;
 pub mod moved;
 mod names;
+pub mod out;
 mod people;
 pub mod read;
 pub mod report;
 pub mod sources;
 
 pub use command::accounts::run as import_accounts;
+pub use command::export::PeopleExport;
 pub use command::import::{Import, run as import};
 pub use command::send::AT_ONCE;

@@ -23,6 +23,8 @@ pub struct Moved {
     pub providers: Vec<Provider>,
     /// People.
     pub people: Vec<Person>,
+    /// People as another Signet wrote them: whole documents, sent as they are.
+    pub accounts: Vec<Map<String, Value>>,
     /// What does not come over as it is.
     pub report: Report,
 }
@@ -200,12 +202,15 @@ pub struct Consent {
 impl Moved {
     /// How much there is of each kind.
     pub fn counts(&self) -> Value {
-        let have = |has: fn(&Person) -> bool| self.people.iter().filter(|one| has(one)).count();
+        let have = |has: fn(&Person) -> bool, member: &str| {
+            let accounts = self.accounts.iter().filter(|one| one.contains_key(member));
+            self.people.iter().filter(|one| has(one)).count() + accounts.count()
+        };
         serde_json::json!({
-            "people": self.people.len(),
-            "with_password": have(|one| one.password_hash.is_some()),
-            "with_totp": have(|one| !one.totp.is_empty()),
-            "with_passkey": have(|one| !one.passkeys.is_empty()),
+            "people": self.people.len() + self.accounts.len(),
+            "with_password": have(|one| one.password_hash.is_some(), "password_hash"),
+            "with_totp": have(|one| !one.totp.is_empty(), "totp"),
+            "with_passkey": have(|one| !one.passkeys.is_empty(), "passkeys"),
             "groups": self.groups.len(),
             "roles": self.roles.len(),
             "attributes": self.attributes.len(),

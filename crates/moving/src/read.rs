@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, IgnoredAny};
 use serde_json::Value;
+use signet_age::{AgeError, Identity};
 
 /// Longest file of an export that is read, in bytes.
 pub const MAX_FILE_BYTES: u64 = 1 << 30;
@@ -28,6 +29,18 @@ impl std::fmt::Display for ReadError {
 }
 
 impl std::error::Error for ReadError {}
+
+/// How an encrypted file is opened: asked for when there is one, as somebody may have to be asked.
+/// The error is for people.
+pub type Opens<'a> = &'a dyn Fn() -> Result<Identity, String>;
+
+/// Opens nothing.
+///
+/// # Errors
+/// Always.
+pub fn opens_nothing() -> Result<Identity, String> {
+    Err("it is encrypted: --passphrase-file FILE or --identity FILE opens it".to_owned())
+}
 
 /// One file of an export.
 pub struct Part {
@@ -252,13 +265,18 @@ pub(crate) fn nested(text: Option<&str>) -> Option<Value> {
 }
 
 /// The files of an export: the one that is named, or those of a directory, and of these folders in
-/// it, whose names end so, in the order of their names with numbers as numbers.
+/// it, whose names end so (and with `.age` behind it, where they are encrypted), in the order of
+/// their names with numbers as numbers.
 ///
 /// # Errors
 /// [`ReadError`].
-pub fn parts(path: &Path, endings: &[&str], folders: &[&str]) -> Result<Vec<Part>, ReadError> {
+pub fn parts(
+    path: &Path,
+    (endings, folders): (&[&str], &[&str]),
+    opens: Opens<'_>,
+) -> Result<Vec<Part>, ReadError> {
     if !path.is_dir() {
-        return Ok(vec![part(path)?]);
+        return Ok(vec![part(path, opens)?]);
     }
     let mut files = listed(path, endings)?;
     for folder in folders {
@@ -274,7 +292,7 @@ pub fn parts(path: &Path, endings: &[&str], folders: &[&str]) -> Result<Vec<Part
             why: format!("no file in it ends with {}", endings.join(" or ")),
         });
     }
-    files.iter().map(|file| part(file)).collect()
+    files.iter().map(|file| part(file, opens)).collect()
 }
 
 /// The files of a directory whose names end so.
@@ -287,7 +305,8 @@ fn listed(path: &Path, endings: &[&str]) -> Result<Vec<PathBuf>, ReadError> {
     for entry in std::fs::read_dir(path).map_err(unreadable)? {
         let file = entry.map_err(unreadable)?.path();
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        if endings.iter().any(|ending| name.ends_with(ending)) {
+        let plain = name.strip_suffix(".age").unwrap_or(&name);
+        if endings.iter().any(|ending| plain.ends_with(ending)) {
             files.push(file);
         }
         if files.len() > MAX_FILES {
@@ -300,7 +319,7 @@ fn listed(path: &Path, endings: &[&str]) -> Result<Vec<PathBuf>, ReadError> {
     Ok(files)
 }
 
-fn part(path: &Path) -> Result<Part, ReadError> {
+fn part(path: &Path, opens: Opens<'_>) -> Result<Part, ReadError> {
     let name = path.display().to_string();
     let refused = |why: String| ReadError {
         place: name.clone(),
@@ -312,6 +331,11 @@ fn part(path: &Path) -> Result<Part, ReadError> {
     read.map_err(|error| refused(error.to_string()))?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(refused(format!("longer than {MAX_FILE_BYTES} bytes")));
+    }
+    if signet_age::is_encrypted(&bytes) {
+        let identity = opens().map_err(refused)?;
+        let opened = signet_age::decrypt(&bytes, &identity);
+        bytes = opened.map_err(|error: AgeError| refused(error.to_string()))?;
     }
     // A mark of the byte order, as some editors write it, is no JSON.
     if bytes.starts_with(b"\xef\xbb\xbf") {

@@ -23,6 +23,7 @@ mod manual;
 mod mcp;
 mod moves;
 mod moving;
+mod moving_out;
 mod new_things;
 mod once;
 mod passwords;

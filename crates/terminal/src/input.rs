@@ -94,6 +94,31 @@ pub fn passphrase(variable: &str, label: &str, confirm: bool) -> Result<Secret<S
     }
 }
 
+/// The passphrase of an encrypted file: what stands in `file`, or a prompt on a terminal, which
+/// asks twice for a new one. None: there is neither.
+///
+/// # Errors
+/// A file that cannot be read, or is empty; two that differ.
+pub fn passphrase_of_file(
+    file: Option<&Path>,
+    label: &str,
+    is_new: bool,
+) -> Result<Option<Secret<String>>, Failure> {
+    if let Some(file) = file {
+        let text = std::fs::read_to_string(file)
+            .map_err(|e| Failure::unusable(format!("cannot read {}: {e}", file.display())))?;
+        return finish(text, "the file").map(Some);
+    }
+    if !io::stdin().is_terminal() {
+        return Ok(None);
+    }
+    let typed = match is_new {
+        true => twice(label),
+        false => finish(prompt(&format!("{label}: "))?, "the prompt"),
+    };
+    typed.map(Some)
+}
+
 /// Asks yes or no before what the caller could not undo, unless `yes` (`--yes`). Without a terminal
 /// it is refused: nobody asks for this by a slip of the pen and means it.
 pub fn confirm_or_refuse(yes: bool, question: &str) -> Result<(), Failure> {

@@ -2,10 +2,13 @@
 use crate::engine::problem::Problem;
 use crate::engine::right::Role;
 use http::{HeaderName, StatusCode, header};
-use signet_directory::User;
+use signet_directory::{User, session};
 use signet_http::RequestId;
 use signet_jose::authorization::access_token;
+use signet_login::freshness::{RECENT, has_two_factors};
+use signet_oauth::authorize::acr::{PHISHING_RESISTANT_TWO_FACTORS, TWO_FACTORS};
 use signet_oauth::client::Client;
+use signet_oauth::command_line::CLIENT_ID;
 use signet_oauth::error::ErrorCode;
 use signet_oauth::issued::access_token::{TokenLookup, TokenState, VerifiedAccessToken};
 use signet_oauth::params::Params;
@@ -28,6 +31,36 @@ pub(crate) struct Admin {
     /// A user's id or a `client_id`.
     pub(crate) who: String,
     pub(crate) role: Role,
+    /// None: a client.
+    login: Option<PersonLogin>,
+}
+
+/// The login of an administrator who is a person.
+struct PersonLogin {
+    /// The one whose token was shown.
+    realm: Arc<Realm>,
+    token: Arc<VerifiedAccessToken>,
+}
+
+impl PersonLogin {
+    /// Whether two factors were shown at `since` (Unix seconds) or later.
+    async fn has_two_factors(&self, since: u64, now: u64) -> Result<bool, Problem> {
+        let token = &self.token;
+        if !token.subject_jtis.is_empty() || !token.actors.is_empty() {
+            // Exchanged: somebody else has it.
+            return Ok(false);
+        }
+        if let Some(sid) = &token.sid {
+            let sessions = session::list(&*self.realm.store, &token.sub, now).await?;
+            let own = sessions.iter().find(|(_, row)| row.sid == *sid);
+            return Ok(own.is_some_and(|(_, row)| has_two_factors(&row.shown(), since)));
+        }
+        // `/password-login` begins no session: its token says what was shown, at its own time.
+        let by_password = token.client_id == CLIENT_ID && token.grant_id.is_none();
+        let class = token.acr.as_deref();
+        let reached = class == Some(TWO_FACTORS) || class == Some(PHISHING_RESISTANT_TWO_FACTORS);
+        Ok(by_password && reached && token.auth_time.is_some_and(|at| at >= since))
+    }
 }
 
 /// An administrator who is about to do something.
@@ -49,6 +82,18 @@ fn unauthorized(detail: &'static str) -> Problem {
 }
 
 impl Admin {
+    /// Whether the caller is a person who has just shown two factors. `now_ms`: Unix milliseconds.
+    ///
+    /// # Errors
+    /// The store's.
+    pub(crate) async fn has_just_shown_two_factors(&self, now_ms: u64) -> Result<bool, Problem> {
+        let now = now_ms / 1000;
+        match &self.login {
+            Some(login) => login.has_two_factors(now.saturating_sub(RECENT), now).await,
+            None => Ok(false),
+        }
+    }
+
     /// The holder of the request's access token: one of this server, alive, presented as it is
     /// bound, for this server, with a scope of administration that its holder may still have now.
     ///
@@ -92,7 +137,11 @@ impl Admin {
         let role = role.min(allowed);
         let Some(user_id) = facts.user_id() else {
             let who = facts.client_id.clone();
-            return Ok(Admin { who, role });
+            return Ok(Admin {
+                who,
+                role,
+                login: None,
+            });
         };
         let users = &context.realm.people.users;
         let gone = || unauthorized("the user of this token is gone or disabled");
@@ -106,7 +155,14 @@ impl Admin {
                 "an access rule does not let this person in",
             )),
             Err(KeptOut::Nobody | KeptOut::Owed(_) | KeptOut::Class) => Err(gone()),
-            Ok(_) if user.admin => Ok(Admin { who: user.id, role }),
+            Ok(_) if user.admin => Ok(Admin {
+                who: user.id,
+                role,
+                login: Some(PersonLogin {
+                    realm: Arc::clone(&context.realm),
+                    token: facts,
+                }),
+            }),
             Ok(_) => Err(no_longer()),
         }
     }

@@ -46,8 +46,9 @@ impl<I, O> Operation<I, O> {
     /// is a refusal like others.
     ///
     /// # Errors
-    /// `insufficient_scope` for an administrator without the right; what is wrong with the input;
-    /// what the operation itself refuses.
+    /// `insufficient_scope` for an administrator without the right;
+    /// `insufficient_user_authentication` where two factors are needed; what is wrong with the
+    /// input; what the operation itself refuses.
     pub(crate) async fn perform(
         &self,
         acting: &Acting,
@@ -68,6 +69,18 @@ impl<I, O> Operation<I, O> {
             audit.record(event.refused(problem.code()));
             return Err(problem);
         }
+        if facts.needs == Right::Reveal {
+            let is_fresh = acting.admin.has_just_shown_two_factors(acting.now_ms).await;
+            let refused = match is_fresh {
+                Ok(true) => None,
+                Ok(false) => Some(Problem::two_factors()),
+                Err(problem) => Some(problem),
+            };
+            if let Some(problem) = refused {
+                audit.record(event.refused(problem.code()));
+                return Err(problem);
+            }
+        }
         let work = async { (self.run)(acting, input.await?).await };
         match facts.needs {
             Right::Read => {
@@ -75,7 +88,7 @@ impl<I, O> Operation<I, O> {
                 audit.count(Counted::AdminRead, who, done.is_ok());
                 done
             }
-            Right::Write => {
+            Right::Write | Right::Reveal => {
                 let done = audit.act(event, work, Problem::code).await;
                 let result = done.as_ref().map_or_else(Problem::code, |_| "done");
                 let request_id = acting.request_id;

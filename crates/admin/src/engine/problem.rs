@@ -4,11 +4,16 @@ use http::{HeaderValue, StatusCode, header};
 use schemars::JsonSchema;
 use serde::Serialize;
 use signet_directory::UserError;
+use signet_login::freshness::RECENT;
+use signet_oauth::authorize::acr::TWO_FACTORS;
 use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_realm::records::RecordError;
 use signet_request::http::{Response, response};
 use signet_store::StoreError;
 use std::borrow::Cow;
+
+/// The code where a person has to show two factors (RFC 9470 section 3).
+const TWO_FACTORS_MISSING: &str = "insufficient_user_authentication";
 
 /// An error, as the caller sees it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -63,6 +68,14 @@ impl Problem {
 
     pub(crate) fn insufficient_scope(detail: &'static str) -> Problem {
         Problem::new(StatusCode::FORBIDDEN, "insufficient_scope", detail)
+    }
+
+    /// A person has to show two factors first, less than [`RECENT`] seconds ago: 401 (RFC 9470).
+    pub(crate) fn two_factors() -> Problem {
+        let detail = format!(
+            "a person is asked who has shown two factors in the last {RECENT} seconds: a password and a code of an app, or a passkey; clients and remembered browsers show none"
+        );
+        Problem::new(StatusCode::UNAUTHORIZED, TWO_FACTORS_MISSING, detail)
     }
 
     pub(crate) fn invalid(detail: impl Into<Cow<'static, str>>) -> Problem {
@@ -170,6 +183,10 @@ impl Problem {
             }
             // RFC 6750 section 3.1: a caller that shows no token learns the scheme, and no error.
             StatusCode::UNAUTHORIZED if self.without_token => Some("Bearer".to_owned()),
+            // RFC 9470 section 3.
+            StatusCode::UNAUTHORIZED if self.code == TWO_FACTORS_MISSING => Some(format!(
+                "Bearer error=\"{TWO_FACTORS_MISSING}\", acr_values=\"{TWO_FACTORS}\", max_age=\"{RECENT}\""
+            )),
             StatusCode::UNAUTHORIZED => Some("Bearer error=\"invalid_token\"".to_owned()),
             StatusCode::FORBIDDEN => Some(match self.scope {
                 Some(scope) => format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\""),

@@ -8,6 +8,9 @@ pub(crate) enum Right {
     Read,
     /// It changes something, or makes a secret.
     Write,
+    /// It shows what people log in with. Its caller is a person who has just shown two factors
+    /// (`signet_login::freshness`): neither a stolen token nor a client's secret is enough.
+    Reveal,
 }
 
 impl Right {
@@ -15,7 +18,7 @@ impl Right {
     pub(crate) const fn scope(self) -> &'static str {
         match self {
             Right::Read => ADMIN_READ,
-            Right::Write => ADMIN,
+            Right::Write | Right::Reveal => ADMIN,
         }
     }
 }
@@ -47,10 +50,9 @@ impl Role {
 
     pub(crate) const fn may(self, right: Right) -> bool {
         match (self, right) {
-            (Role::Auditor, Right::Read) | (Role::Administrator, Right::Read | Right::Write) => {
-                true
-            }
-            (Role::Auditor, Right::Write) => false,
+            (Role::Auditor, Right::Read)
+            | (Role::Administrator, Right::Read | Right::Write | Right::Reveal) => true,
+            (Role::Auditor, Right::Write | Right::Reveal) => false,
         }
     }
 }

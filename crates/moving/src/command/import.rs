@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use signet_admin_client::{Session, Target, http_client::percent_encode};
 use signet_terminal::output::{Failure, Output, note};
 
+use super::opening::Opening;
 use super::send::{Done, Sender, ended};
 use crate::moved::Moved;
 use crate::read::ReadError;
@@ -33,6 +34,8 @@ pub struct Import {
     /// The host that passkeys were made for, where the export does not say it.
     #[arg(long, value_name = "HOST")]
     rp_id: Option<String>,
+    #[command(flatten)]
+    opening: Opening,
     #[command(flatten)]
     target: Target,
 }
@@ -68,7 +71,7 @@ pub async fn run(import: &Import, output: &Output) -> Result<(), Failure> {
         )
     };
     let moved = source
-        .read_path(&import.file, &options)
+        .open_path(&import.file, &options, &|| import.opening.identity())
         .map_err(unreadable)?;
     if import.dry_run {
         let said = json!({
@@ -271,10 +274,12 @@ async fn send(
 }
 
 async fn people(session: &Session, moved: &Moved, file: String) -> Result<Done, Failure> {
-    let numbered = (1..).zip(&moved.people);
     // Invariant: texts, numbers and lists of them always serialize.
-    let accounts =
-        numbered.map(|(at, person)| Ok((at, serde_json::to_value(person).unwrap_or_default())));
+    let people = moved.people.iter();
+    let people = people.map(|person| serde_json::to_value(person).unwrap_or_default());
+    let accounts = moved.accounts.iter().cloned().map(Value::Object);
+    let numbered = (1..).zip(people.chain(accounts)).map(Ok);
+    let total = (moved.people.len() + moved.accounts.len()) as u64;
     let sender = Sender::new(session, file, "number");
-    sender.all(moved.people.len() as u64, accounts).await
+    sender.all(total, numbered).await
 }

@@ -5,12 +5,13 @@ mod authentik;
 mod keycloak;
 mod ory;
 mod pocket_id;
+mod signet;
 mod zitadel;
 
 use std::path::Path;
 
 use crate::moved::Moved;
-use crate::read::{Part, ReadError, parts};
+use crate::read::{Opens, Part, ReadError, opens_nothing, parts};
 use crate::report::Row;
 
 /// A server that people come from.
@@ -46,6 +47,7 @@ pub const SOURCES: &[&Source] = &[
     &auth0::SOURCE,
     &pocket_id::SOURCE,
     &ory::SOURCE,
+    &signet::SOURCE,
 ];
 
 impl Source {
@@ -54,12 +56,25 @@ impl Source {
         SOURCES.iter().copied().find(|source| source.name == name)
     }
 
-    /// Reads a file, or a directory of them.
+    /// Reads a file, or a directory of them, none of which is encrypted.
     ///
     /// # Errors
     /// [`ReadError`].
     pub fn read_path(&self, path: &Path, options: &Options) -> Result<Moved, ReadError> {
-        (self.read)(&parts(path, self.endings, self.folders)?, options)
+        self.open_path(path, options, &opens_nothing)
+    }
+
+    /// Reads a file, or a directory of them; `opens`: those that are encrypted.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub fn open_path(
+        &self,
+        path: &Path,
+        options: &Options,
+        opens: Opens<'_>,
+    ) -> Result<Moved, ReadError> {
+        (self.read)(&parts(path, (self.endings, self.folders), opens)?, options)
     }
 }
 

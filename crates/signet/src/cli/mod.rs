@@ -193,8 +193,11 @@ pub enum Command {
         after_help = "Example:\n  signet apply declarations/ --yes --prune\n  signet apply --kubernetes --yes --watch --server https://id.example"
     )]
     Apply(signet_declaration::Apply),
-    /// Write what a server has into a directory of declarations, without secrets.
-    #[command(after_help = "Example:\n  signet export declarations/ --data-dir .signet")]
+    /// Write what a server has into a directory of declarations, without secrets; with --people,
+    /// its people, too.
+    #[command(
+        after_help = "docs/moving-out.md has the form that people are written in. With credentials it is encrypted.\n\nExample:\n  signet export declarations/ --data-dir .signet\n  signet export moved/ --people --with-credentials --recipient age1... --login alice"
+    )]
     Export(signet_declaration::Export),
     /// Compare what two servers have. Exit 0: the same; 1: what differs.
     #[command(

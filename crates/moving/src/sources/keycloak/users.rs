@@ -1,5 +1,7 @@
 //! People of Keycloak.
 
+use signet_encoding::base64url;
+
 use super::credentials;
 use super::form::User;
 use super::known::Known;
@@ -22,7 +24,7 @@ pub(super) fn read(user: User, known: &Known<'_>, report: &mut Report) -> Option
         return None;
     }
     let mut person = Person {
-        id: user.id.as_deref().and_then(id_of_uuid),
+        id: user.id.as_deref().and_then(id),
         username: user.username,
         email: user.email.filter(|email| !email.is_empty()),
         email_verified: user.email_verified,
@@ -104,4 +106,10 @@ pub(super) fn read(user: User, known: &Known<'_>, report: &mut Report) -> Option
         person,
         attributes: attributes.collect(),
     })
+}
+
+/// A UUID's bytes, or an id of Signet's own, as an export from here has it.
+fn id(text: &str) -> Option<String> {
+    let is_own = base64url::decode(text.as_bytes()).is_ok_and(|bytes| bytes.len() == 16);
+    id_of_uuid(text).or_else(|| is_own.then(|| text.to_owned()))
 }
