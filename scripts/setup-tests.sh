@@ -58,11 +58,11 @@ cd ../apps
 install_python "the applications of docs/apps that a registry has"
 if ! ../../scripts/find-go.sh >/dev/null; then
     cd ../../integrations/terraform
-    install_python "Go, for the Terraform provider"
+    install_python "Go, for the tests of integrations"
     cd - >/dev/null
 fi
 go=$(../../scripts/find-go.sh)
-(cd ../../integrations/terraform && "$go" mod download)
+for modules in ../../integrations/terraform ../kubernetes; do (cd "$modules" && "$go" mod download); done
 
 # Debian's exim4 receives mails in a test. It is unpacked and not installed: nothing listens afterwards, and it runs as whoever runs the test.
 cd ../clients

@@ -5,9 +5,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 SIGNET_BIN=$(realpath "${1:?usage: scripts/test-kubernetes.sh SIGNET_BINARY}")
 export SIGNET_BIN
-if ! command -v go >/dev/null; then
-    echo "Go 1.26 or later is needed to test the manifests of Kubernetes" >&2
-    exit 2
-fi
+go=$(scripts/find-go.sh) || { echo "there is no Go 1.26 or later: make setup" >&2; exit 2; }
 cd tests/kubernetes
-go test -count=1 .
+exec "$go" test -count=1 .

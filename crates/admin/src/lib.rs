@@ -1,8 +1,9 @@
 //! The admin API, `/admin/v1`: what an operator may see and change while the server runs.
 //!
-//! One [`engine::operation::Operation`] is one row: what its caller must be allowed, method, path,
-//! and the function that does it, whose types are its input and its output. The routes and the
-//! OpenAPI document are made from the same rows, so neither can name what the other has not.
+//! One [`signet_operation::operation::Operation`] is one row: what its caller must be allowed,
+//! method, path, and the function that does it, whose types are its input and its output. The
+//! routes and the OpenAPI document are made from the same rows, so neither can name what the other
+//! has not.
 //!
 //! Every call needs an access token of this server with the scope `signet:admin`, or
 //! `signet:admin.read` for what only shows; its user or client must still be allowed to have it at
@@ -14,10 +15,8 @@
 //! Errors are problem documents (RFC 9457). Secrets are shown once, when they are made.
 #![forbid(unsafe_code)]
 
-mod engine;
 mod operations;
 
-pub use engine::noun::{Field, Noun};
 pub use operations::agents::AGENTS;
 pub use operations::clients::CLIENTS;
 pub use operations::declarations::{DECLARED, Declared, MAX_DECLARED, direct as declarations};
@@ -35,18 +34,19 @@ pub use operations::rules::{EXPLAIN, RULES};
 pub use operations::sealing;
 pub use operations::sessions::SESSIONS;
 pub use operations::users::USERS;
+pub use signet_operation::noun::{Field, Noun};
 
 /// What provisioning does as the admin API does it.
 pub mod provisioned {
-    pub use crate::engine::caller::{person, token_of};
-    pub use crate::engine::problem::Problem;
     pub use crate::operations::last_administrator::{Insists, keeping_one};
     pub use crate::operations::users::{hash, remove};
+    pub use signet_operation::caller::{person, token_of};
+    pub use signet_operation::problem::Problem;
 }
 
-use engine::adapter::Row;
-use engine::openapi;
 use http::StatusCode;
+use signet_operation::adapter::Row;
+use signet_operation::openapi;
 use signet_request::http::{Router, response};
 
 /// Every operation, in the order of the document.

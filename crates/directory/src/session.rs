@@ -52,6 +52,25 @@ impl Shown {
     }
 }
 
+/// For how long what was shown counts as just shown, in seconds.
+pub const RECENT: u64 = 600;
+
+/// Of what was shown, the names of what was shown at `since` (Unix seconds) or later. A remembered
+/// browser shows nothing.
+pub fn counted(shown: &[Shown], since: u64) -> Vec<&str> {
+    let counted = shown.iter().filter(|one| one.at >= since);
+    let names = counted.map(|one| &*one.method);
+    names
+        .filter(|name| *name != acr::REMEMBERED_BROWSER)
+        .collect()
+}
+
+/// Whether two factors, of which the person set one up, were shown at `since` (Unix seconds) or
+/// later.
+pub fn has_two_factors(shown: &[Shown], since: u64) -> bool {
+    acr::holds(acr::TWO_FACTORS, &counted(shown, since))
+}
+
 /// A session's row. Times are Unix seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionRow {

@@ -15,7 +15,7 @@
 //! What logins ask for is less (they take a remembered browser, and a password where the account
 //! has a passkey, so that there is another way in): [`asked`] has both, a line a kind.
 
-use signet_directory::session::{Found, Shown};
+use signet_directory::session::{Found, RECENT, counted};
 use signet_directory::{CredentialKind, User};
 use signet_oauth::authorize::acr;
 
@@ -23,9 +23,6 @@ use crate::passkeys::relying_party;
 use signet_request::browser_request::LoggedIn;
 use signet_request::http::Context;
 use signet_request::interaction::Half;
-
-/// For how long what was shown counts as just shown, in seconds.
-pub const RECENT: u64 = 600;
 
 /// Who has just shown everything that their account has.
 pub(crate) struct Fresh<'a> {
@@ -79,22 +76,6 @@ pub(crate) fn has_factor(context: &Context, user: &User) -> bool {
             Asked::Changes => passkeys,
             Asked::Logins => true,
         })
-}
-
-/// Of what was shown, the names of what was shown at `since` (Unix seconds) or later. A remembered
-/// browser shows nothing.
-pub(crate) fn counted(shown: &[Shown], since: u64) -> Vec<&str> {
-    let counted = shown.iter().filter(|one| one.at >= since);
-    let names = counted.map(|one| &*one.method);
-    names
-        .filter(|name| *name != acr::REMEMBERED_BROWSER)
-        .collect()
-}
-
-/// Whether two factors, of which the person set one up, were shown at `since` (Unix seconds) or
-/// later.
-pub fn has_two_factors(shown: &[Shown], since: u64) -> bool {
-    acr::holds(acr::TWO_FACTORS, &counted(shown, since))
 }
 
 /// Whether the account has a factor, and none is among these methods. A key that did not verify its
@@ -187,9 +168,10 @@ pub(crate) fn has_just_logged_in(context: &Context, present: &LoggedIn) -> bool 
 
 #[cfg(test)]
 mod tests {
-    use super::{Asked, asked, counted, has_two_factors};
+    use super::{Asked, asked, counted};
     use signet_directory::CredentialKind;
     use signet_directory::session::Shown;
+    use signet_directory::session::has_two_factors;
 
     #[test]
     fn every_kind_that_can_be_a_second_factor_is_asked_for_by_what_outlives_the_session() {

@@ -32,6 +32,11 @@ type besides struct {
 
 // examples have one of each kind. A kind that has none fails the test of all kinds.
 var examples = map[string]example{
+	"realm": {
+		name:    "example-realm",
+		made:    members{"description": "An example", "settings": map[string]any{"lifetimes.access_token": "5m", "brand": map[string]any{"name": "Example"}}},
+		changed: members{"suspended": true, "settings": map[string]any{"lifetimes.access_token": "4m"}},
+	},
 	"attribute": {
 		name:    "example_department",
 		made:    members{"type": "string", "label": "Department", "max_bytes": 40},

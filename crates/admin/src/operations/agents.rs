@@ -1,25 +1,22 @@
 //! Agents: who they are, what they hold, and how they are stopped.
-use crate::engine::adapter::Row;
-use crate::engine::facts::Method;
-use crate::engine::input::{Page, Segment, UserId};
-use crate::engine::noun::Noun;
-use crate::engine::operation::{Operation, run};
-use crate::engine::output::{Created, Json};
-use crate::engine::problem::Problem;
-use crate::engine::right::Right::{Read, Write};
 use crate::operations::model::List;
 use crate::operations::models::agents::{
     AgentDocument, AgentGrantDocument, AgentSummary, AgentTokenDocument, NewAgentDocument,
     NodeTime, StopDocument,
 };
-use http::StatusCode;
-use signet_agent::{
-    AgentId, Hash, Refusal, identity::VerifiedDocument, json::File, revocation::Target,
-};
+use signet_agent::{AgentId, Hash, identity::VerifiedDocument, json::File, revocation::Target};
+use signet_operation::adapter::Row;
+use signet_operation::facts::Method;
+use signet_operation::input::{Page, Segment, UserId};
+use signet_operation::noun::Noun;
+use signet_operation::operation::{Operation, run};
+use signet_operation::output::{Created, Json};
+use signet_operation::problem::Problem;
+use signet_operation::right::Right::{Read, Write};
+use signet_realm::agents::binding;
 use signet_realm::agents::delegation_index::{self, Holder};
 use signet_realm::agents::registry::{self, Agent};
 use signet_realm::agents::statement::{self, Authority};
-use signet_realm::agents::{AgentError, binding};
 use signet_realm::state::Realm;
 use signet_realm::terminate::Ended;
 use std::sync::Arc;
@@ -61,14 +58,6 @@ pub(crate) const OPERATIONS: &[&dyn Row] = &[
     &Operation::new("listAgentsOfUser", Read, Method::Get, OF_USER, "List the identities that a user bound", run!(list_of_user)),
     &Operation::new("stopAgentsOfUser", Write, Method::Post, STOP_OF_USER, "Stop everything that acts for a person by grants", run!(stop_of_user)),
 ];
-
-impl Segment for AgentId {
-    const NAME: &'static str = "agent_id";
-
-    fn parse(text: &str) -> Result<AgentId, Problem> {
-        text.parse().map_err(|_| Problem::not_found())
-    }
-}
 
 /// A grant of a chain.
 struct Delegated(Hash);
@@ -132,7 +121,7 @@ async fn document(realm: &Realm, id: AgentId) -> Result<AgentDocument, Problem> 
     });
     Ok(AgentDocument {
         summary: summary(realm, &agent).await?,
-        document: shown.transpose().map_err(refused)?,
+        document: shown.transpose().map_err(Problem::from)?,
         grants,
         tokens,
     })
@@ -153,44 +142,10 @@ async fn list(realm: Arc<Realm>, page: Page) -> Result<Json<List<AgentSummary>>,
 /// The document that was sent, verified in itself.
 fn verified(sent: &NewAgentDocument) -> Result<VerifiedDocument, Problem> {
     let text = sent.document.to_string();
-    let file = File::read(text.as_bytes()).map_err(refused)?;
+    let file = File::read(text.as_bytes()).map_err(Problem::from)?;
     file.object()
         .and_then(VerifiedDocument::new)
-        .map_err(refused)
-}
-
-fn refused(reason: Refusal) -> Problem {
-    Problem::new(
-        StatusCode::BAD_REQUEST,
-        "invalid_document",
-        format!("{}: {reason}", reason.name()),
-    )
-}
-
-impl From<AgentError> for Problem {
-    fn from(error: AgentError) -> Problem {
-        match error {
-            AgentError::Store(error) => error.into(),
-            AgentError::Refused(reason) => refused(reason),
-            AgentError::NotFound => Problem::not_found(),
-            AgentError::Rollback => Problem::conflict(
-                "rollback",
-                "the document does not continue the one that is known",
-            ),
-            AgentError::Taken => {
-                Problem::conflict("taken", "the identity is bound to another account")
-            }
-            AgentError::Stopped => Problem::conflict("stopped", "the agent was stopped"),
-            AgentError::TooMany => {
-                Problem::conflict("too_many", "there are too many identities on this account")
-            }
-            AgentError::NotTheirs => Problem::conflict("not_theirs", "the signer may not say this"),
-            AgentError::NoRoom => Problem::conflict(
-                "no_room",
-                "the signer has revoked as many grants and agents that are not known here as are kept",
-            ),
-        }
-    }
+        .map_err(Problem::from)
 }
 
 async fn keep(realm: &Realm, document: &VerifiedDocument) -> Result<(), Problem> {

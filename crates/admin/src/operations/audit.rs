@@ -1,11 +1,4 @@
 //! The audit trail: its lines, for people; its segments byte for byte, for whoever verifies them.
-use crate::engine::adapter::Row;
-use crate::engine::facts::Method;
-use crate::engine::input::{Members, Page, Query, Segment};
-use crate::engine::operation::{Operation, run};
-use crate::engine::output::Json;
-use crate::engine::problem::Problem;
-use crate::engine::right::Right::Read;
 use crate::operations::model::List;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,6 +11,13 @@ use signet_audit::{
     segment::{self, Form},
 };
 use signet_encoding::base64url;
+use signet_operation::adapter::Row;
+use signet_operation::facts::Method;
+use signet_operation::input::{Members, Page, Query, Segment};
+use signet_operation::operation::{Operation, run};
+use signet_operation::output::Json;
+use signet_operation::problem::Problem;
+use signet_operation::right::Right::Read;
 use signet_realm::state::Realm;
 use std::{
     io::{self, Read as _},

@@ -1,7 +1,6 @@
 //! What people bring from another server beside their names: code apps, passkeys, who they are at
 //! identity providers, what they have agreed to. Each is read and judged by itself, and no refusal
 //! repeats what it was given: that may be a secret.
-use crate::engine::problem::Problem;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -12,6 +11,7 @@ use signet_login::passkeys::{BroughtPasskey, Passkey};
 use signet_oauth::issued::session::Consent;
 use signet_oauth::people::passkeys::Aaguid;
 use signet_oauth::scope::ScopeSet;
+use signet_operation::problem::Problem;
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;
 

@@ -1,11 +1,4 @@
 //! A client that comes from another server, with the secret that it has there.
-use crate::engine::adapter::Row;
-use crate::engine::facts::{Described, Method};
-use crate::engine::input::{self, Input};
-use crate::engine::operation::{Operation, run};
-use crate::engine::output::Json;
-use crate::engine::problem::Problem;
-use crate::engine::right::Right::Write;
 use crate::operations::clients::{
     NOT_A_CLIENT_ID, complete_secrets, document_with, is_client_id, named, read,
 };
@@ -17,6 +10,13 @@ use signet_encoding::base64url;
 use signet_encoding::json::{Object, Value};
 use signet_oauth::client::registration::client_secret;
 use signet_oauth::client::{AuthMethod, Client, ClientSecret};
+use signet_operation::adapter::Row;
+use signet_operation::facts::{Described, Method};
+use signet_operation::input::{self, Input};
+use signet_operation::operation::{Operation, run};
+use signet_operation::output::Json;
+use signet_operation::problem::Problem;
+use signet_operation::right::Right::Write;
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;
 use signet_request::http::Context;

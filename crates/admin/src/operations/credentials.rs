@@ -1,16 +1,16 @@
 //! What a user logs in with beside the password: an administrator sees that it is there and takes
 //! it away, and never sees what it is.
-use crate::engine::adapter::Row;
-use crate::engine::facts::Method;
-use crate::engine::input::{CredentialId, CredentialKindName, UserId};
-use crate::engine::operation::{Operation, run};
-use crate::engine::output::Json;
-use crate::engine::problem::Problem;
-use crate::engine::right::Right::{Read, Write};
 use crate::operations::model::List;
 use schemars::JsonSchema;
 use serde::Serialize;
 use signet_directory::{CredentialKind, CredentialName, StoredCredential, User};
+use signet_operation::adapter::Row;
+use signet_operation::facts::Method;
+use signet_operation::input::{CredentialId, CredentialKindName, UserId};
+use signet_operation::operation::{Operation, run};
+use signet_operation::output::Json;
+use signet_operation::problem::Problem;
+use signet_operation::right::Right::{Read, Write};
 use signet_realm::state::Realm;
 use signet_request::credentials;
 use signet_request::security_mail::{self, SecurityEvent};

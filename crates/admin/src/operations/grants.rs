@@ -1,17 +1,16 @@
 //! What users have granted: grants with their tokens, and remembered consents.
-use crate::engine::adapter::Row;
-use crate::engine::facts::Method;
-use crate::engine::input::{ClientId, Page, Segment, UserId};
-use crate::engine::noun::Noun;
-use crate::engine::operation::{Operation, run};
-use crate::engine::output::Json;
-use crate::engine::problem::Problem;
-use crate::engine::right::Right::{Read, Write};
 use crate::operations::model::{ConsentDocument, GrantDocument, List};
 use crate::operations::sessions::{Names, OfUser};
 use signet_directory::{consent, grants};
-use signet_encoding::base64url;
 use signet_oauth::id::GrantId;
+use signet_operation::adapter::Row;
+use signet_operation::facts::Method;
+use signet_operation::input::{ClientId, Page, UserId, grant_id};
+use signet_operation::noun::Noun;
+use signet_operation::operation::{Operation, run};
+use signet_operation::output::Json;
+use signet_operation::problem::Problem;
+use signet_operation::right::Right::{Read, Write};
 use signet_realm::state::Realm;
 use signet_store::Change;
 use std::sync::Arc;
@@ -40,18 +39,6 @@ pub(crate) const OPERATIONS: &[&dyn Row] = &[
     &Operation::new("listConsents", Read, Method::Get, CONSENTS, "List what a user has agreed to", run!(list_consents)),
     &Operation::new("withdrawConsent", Write, Method::Delete, CONSENT, "Withdraw a consent and end what the client holds of the user", run!(withdraw)),
 ];
-
-impl Segment for GrantId {
-    const NAME: &'static str = "grant_id";
-
-    fn parse(text: &str) -> Result<GrantId, Problem> {
-        grant_id(text).ok_or_else(Problem::not_found)
-    }
-}
-
-fn grant_id(text: &str) -> Option<GrantId> {
-    GrantId::from_slice(&base64url::decode(text.as_bytes()).ok()?)
-}
 
 async fn list_all(
     realm: Arc<Realm>,

@@ -1,10 +1,4 @@
 //! Accounts that come from another server, some at a time.
-use crate::engine::adapter::Row;
-use crate::engine::facts::Method;
-use crate::engine::operation::{Operation, run};
-use crate::engine::output::Json;
-use crate::engine::problem::Problem;
-use crate::engine::right::Right::Write;
 use crate::operations::brought::{self, ConsentImport, IdentityImport, PasskeyImport, TotpImport};
 use crate::operations::model::UserDocument;
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -15,6 +9,12 @@ use signet_directory::{
     new_user_id,
 };
 use signet_oauth::people::sign_up::MAX_TERMS_VERSION_BYTES;
+use signet_operation::adapter::Row;
+use signet_operation::facts::Method;
+use signet_operation::operation::{Operation, run};
+use signet_operation::output::Json;
+use signet_operation::problem::Problem;
+use signet_operation::right::Right::Write;
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;
 use std::{

@@ -1,13 +1,13 @@
 //! Signing keys.
-use crate::engine::adapter::Row;
-use crate::engine::facts::Method;
-use crate::engine::noun::Noun;
-use crate::engine::operation::{Operation, run};
-use crate::engine::output::Json;
-use crate::engine::problem::Problem;
-use crate::engine::right::Right::{Read, Write};
 use crate::operations::model::{KeyDocument, List, Rotation, SealingRotation};
 use crate::operations::sealing::rotate_sealing_key;
+use signet_operation::adapter::Row;
+use signet_operation::facts::Method;
+use signet_operation::noun::Noun;
+use signet_operation::operation::{Operation, run};
+use signet_operation::output::Json;
+use signet_operation::problem::Problem;
+use signet_operation::right::Right::{Read, Write};
 use signet_realm::state::Realm;
 use signet_registry::keys::{KeyKind, KeysError};
 use std::sync::Arc;

@@ -1,16 +1,16 @@
 //! The logout notices that clients received, or are still to receive.
-use crate::engine::adapter::Row;
-use crate::engine::facts::Method;
-use crate::engine::input::Page;
-use crate::engine::noun::Noun;
-use crate::engine::operation::{Operation, run};
-use crate::engine::output::Json;
-use crate::engine::problem::Problem;
-use crate::engine::right::Right::Read;
 use crate::operations::model::List;
 use schemars::JsonSchema;
 use serde::Serialize;
 use signet_directory::logout_notice::{NOTICES, Notice};
+use signet_operation::adapter::Row;
+use signet_operation::facts::Method;
+use signet_operation::input::Page;
+use signet_operation::noun::Noun;
+use signet_operation::operation::{Operation, run};
+use signet_operation::output::Json;
+use signet_operation::problem::Problem;
+use signet_operation::right::Right::Read;
 use signet_outbox::{Item, State};
 use signet_realm::state::Realm;
 use std::sync::Arc;

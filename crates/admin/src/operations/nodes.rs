@@ -1,15 +1,14 @@
 //! The nodes of this installation.
-use crate::engine::adapter::Row;
-use crate::engine::facts::Method;
-use crate::engine::input::NodeName;
-use crate::engine::noun::Noun;
-use crate::engine::operation::{Operation, run};
-use crate::engine::output::{Created, Json};
-use crate::engine::problem::Problem;
-use crate::engine::right::Right::{Read, Write};
 use crate::operations::model::{InviteNode, List, MoveStore, NodeInvitation};
-use http::StatusCode;
-use signet_realm::nodes::{Node, NodesError, StoreMove};
+use signet_operation::adapter::Row;
+use signet_operation::facts::Method;
+use signet_operation::input::NodeName;
+use signet_operation::noun::Noun;
+use signet_operation::operation::{Operation, run};
+use signet_operation::output::{Created, Json};
+use signet_operation::problem::Problem;
+use signet_operation::right::Right::{Read, Write};
+use signet_realm::nodes::{Node, StoreMove};
 use signet_realm::state::Realm;
 use signet_store::NodeId;
 use std::{ops::RangeInclusive, sync::Arc};
@@ -86,21 +85,4 @@ async fn move_store(
 async fn store_move(realm: Arc<Realm>, (): ()) -> Result<Json<StoreMove>, Problem> {
     let last = realm.host.nodes.store_move();
     last.map(Json).ok_or_else(Problem::not_found)
-}
-
-impl From<NodesError> for Problem {
-    fn from(error: NodesError) -> Problem {
-        match error {
-            NodesError::NotFound => Problem::not_found(),
-            NodesError::NotPossible(why) => Problem::new(StatusCode::CONFLICT, "not_possible", why),
-            NodesError::Unavailable(why) => {
-                tracing::warn!(why, "failed to change the members");
-                Problem::new(
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    "temporarily_unavailable",
-                    why,
-                )
-            }
-        }
-    }
 }

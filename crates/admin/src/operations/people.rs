@@ -1,12 +1,4 @@
 //! Groups, roles and the schema of people's attributes.
-use crate::engine::adapter::Row;
-use crate::engine::facts::Method;
-use crate::engine::input::{AttributeName, GroupName, Page, Revision, RoleName};
-use crate::engine::noun::Noun;
-use crate::engine::operation::{Operation, run};
-use crate::engine::output::{Json, Revised, Written};
-use crate::engine::problem::Problem;
-use crate::engine::right::Right::{Read, Write};
 use crate::operations::model::{List, UserDocument};
 use crate::operations::models::people::{
     AttributeChange, AttributeDocument, GroupChange, GroupDocument, RoleChange, RoleDocument,
@@ -14,6 +6,14 @@ use crate::operations::models::people::{
 use crate::operations::users::{self, READ_AT_ONCE};
 use schemars::JsonSchema;
 use signet_oauth::people::{Attribute, Role};
+use signet_operation::adapter::Row;
+use signet_operation::facts::Method;
+use signet_operation::input::{AttributeName, GroupName, Page, Revision, RoleName};
+use signet_operation::noun::Noun;
+use signet_operation::operation::{Operation, run};
+use signet_operation::output::{Json, Revised, Written};
+use signet_operation::problem::Problem;
+use signet_operation::right::Right::{Read, Write};
 use signet_realm::records::groups::GroupDraft;
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;

@@ -1,16 +1,16 @@
 //! Identity providers.
-use crate::engine::adapter::Row;
-use crate::engine::facts::Method;
-use crate::engine::input::{Page, ProviderName, Revision};
-use crate::engine::noun::Noun;
-use crate::engine::operation::{Operation, run};
-use crate::engine::output::{Json, Revised, Written};
-use crate::engine::problem::Problem;
-use crate::engine::right::Right::{Read, Write};
 use crate::operations::model::List;
 use crate::operations::models::providers::ProviderDocument;
 use schemars::JsonSchema;
 use signet_oauth::people::provider::Provider;
+use signet_operation::adapter::Row;
+use signet_operation::facts::Method;
+use signet_operation::input::{Page, ProviderName, Revision};
+use signet_operation::noun::Noun;
+use signet_operation::operation::{Operation, run};
+use signet_operation::output::{Json, Revised, Written};
+use signet_operation::problem::Problem;
+use signet_operation::right::Right::{Read, Write};
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;
 use signet_registry::providers::{ProviderForm, open_secret, seal_secret};

@@ -1,18 +1,18 @@
 //! Further realms of the process: which there are, and what each has of its own.
-use crate::engine::adapter::Row;
-use crate::engine::facts::Method;
-use crate::engine::input::{Members, Page, Query, RealmName, Revision};
-use crate::engine::noun::Noun;
-use crate::engine::operation::{Operation, run};
-use crate::engine::output::{Json, Revised, Written};
-use crate::engine::problem::Problem;
-use crate::engine::right::Right::{Read, Write};
 use crate::operations::model::List;
 use http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use signet_oauth::registry::{RealmEntry, Registry};
+use signet_operation::adapter::Row;
+use signet_operation::facts::Method;
+use signet_operation::input::{Members, Page, Query, RealmName, Revision};
+use signet_operation::noun::Noun;
+use signet_operation::operation::{Operation, run};
+use signet_operation::output::{Json, Revised, Written};
+use signet_operation::problem::Problem;
+use signet_operation::right::Right::{Read, Write};
 use signet_realm::realms::Realms;
 use signet_realm::records::RecordError;
 use signet_realm::state::{Realm, RealmId};

@@ -1,12 +1,4 @@
 //! Resource servers and scopes.
-use crate::engine::adapter::Row;
-use crate::engine::facts::Method;
-use crate::engine::input::{Identifier, Page, Revision, ScopeName};
-use crate::engine::noun::Noun;
-use crate::engine::operation::{Operation, run};
-use crate::engine::output::{Json, Revised, Written};
-use crate::engine::problem::Problem;
-use crate::engine::right::Right::{Read, Write};
 use crate::operations::model::{
     List, ResourceChange, ResourceDocument, ScopeChange, ScopeDocument,
 };
@@ -16,6 +8,14 @@ use signet_oauth::issued::format::AccessTokenFormat;
 use signet_oauth::people::claim_rules::TableOf;
 use signet_oauth::registry::{Descriptions, Resource, ScopeEntry};
 use signet_oauth::scope::{PRIVILEGED, ScopeSet};
+use signet_operation::adapter::Row;
+use signet_operation::facts::Method;
+use signet_operation::input::{Identifier, Page, Revision, ScopeName};
+use signet_operation::noun::Noun;
+use signet_operation::operation::{Operation, run};
+use signet_operation::output::{Json, Revised, Written};
+use signet_operation::problem::Problem;
+use signet_operation::right::Right::{Read, Write};
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;
 use std::sync::Arc;

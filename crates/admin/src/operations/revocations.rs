@@ -1,13 +1,13 @@
 //! Revoking with a receipt: the answer says who has it in effect.
-use crate::engine::adapter::Row;
-use crate::engine::facts::Method;
-use crate::engine::operation::{Operation, run};
-use crate::engine::output::Json;
-use crate::engine::problem::Problem;
-use crate::engine::right::Right::Write;
 use crate::operations::model::{Confirmed, RevokeEverywhere, RevokedEverywhere, UnheardReader};
 use signet_agent::AgentId;
 use signet_encoding::base64url;
+use signet_operation::adapter::Row;
+use signet_operation::facts::Method;
+use signet_operation::operation::{Operation, run};
+use signet_operation::output::Json;
+use signet_operation::problem::Problem;
+use signet_operation::right::Right::Write;
 use signet_realm::nodes::Confirmation;
 use signet_realm::state::Realm;
 use signet_realm::streams::Heard;

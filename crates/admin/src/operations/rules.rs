@@ -1,12 +1,4 @@
 //! Access rules, and what they decide.
-use crate::engine::adapter::Row;
-use crate::engine::facts::Method;
-use crate::engine::input::{Members, Page, Query, Revision, RuleName};
-use crate::engine::noun::Noun;
-use crate::engine::operation::{Operation, run};
-use crate::engine::output::{Json, Revised, Written};
-use crate::engine::problem::Problem;
-use crate::engine::right::Right::{Read, Write};
 use crate::operations::model::List;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,6 +7,14 @@ use signet_oauth::issued::session::UserClaims;
 use signet_oauth::people::access_rules::{AccessRule, Origin, Question, moment};
 use signet_oauth::scope::ScopeSet;
 use signet_oauth::token::target;
+use signet_operation::adapter::Row;
+use signet_operation::facts::Method;
+use signet_operation::input::{Members, Page, Query, Revision, RuleName};
+use signet_operation::noun::Noun;
+use signet_operation::operation::{Operation, run};
+use signet_operation::output::{Json, Revised, Written};
+use signet_operation::problem::Problem;
+use signet_operation::right::Right::{Read, Write};
 use signet_realm::state::Realm;
 use signet_registry::{kinds::RecordKind, rules::RuleForm};
 use std::{net::IpAddr, sync::Arc};

@@ -1,16 +1,16 @@
 //! Users' login sessions.
-use crate::engine::adapter::Row;
-use crate::engine::facts::Method;
-use crate::engine::input::{Page, Sid, UserId};
-use crate::engine::noun::Noun;
-use crate::engine::operation::{Operation, run};
-use crate::engine::output::Json;
-use crate::engine::problem::Problem;
-use crate::engine::right::Right::{Read, Write};
 use crate::operations::model::{List, SessionDocument};
 use schemars::JsonSchema;
 use serde::Serialize;
 use signet_directory::session;
+use signet_operation::adapter::Row;
+use signet_operation::facts::Method;
+use signet_operation::input::{Page, Sid, UserId};
+use signet_operation::noun::Noun;
+use signet_operation::operation::{Operation, run};
+use signet_operation::output::Json;
+use signet_operation::problem::Problem;
+use signet_operation::right::Right::{Read, Write};
 use signet_realm::state::Realm;
 use std::sync::Arc;
 

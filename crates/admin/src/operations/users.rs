@@ -1,12 +1,4 @@
 //! Users.
-use crate::engine::adapter::Row;
-use crate::engine::facts::Method;
-use crate::engine::input::{Members, Page, Query, Revision, UserId};
-use crate::engine::noun::Noun;
-use crate::engine::operation::{Operation, run, run_by};
-use crate::engine::output::{Created, Json, Revised};
-use crate::engine::problem::Problem;
-use crate::engine::right::Right::{Read, Write};
 use crate::operations::last_administrator::{Insists, keeping_one};
 use crate::operations::model::{
     EmailChange, List, ListChange, NewUserDocument, PasswordChange, UserChange, UserDocument,
@@ -21,6 +13,14 @@ use signet_directory::{
 };
 use signet_login::invitation::{self, InvitationError};
 use signet_oauth::people::{MAX_ATTRIBUTES, Who};
+use signet_operation::adapter::Row;
+use signet_operation::facts::Method;
+use signet_operation::input::{Members, Page, Query, Revision, UserId};
+use signet_operation::noun::Noun;
+use signet_operation::operation::{Operation, run, run_by};
+use signet_operation::output::{Created, Json, Revised};
+use signet_operation::problem::Problem;
+use signet_operation::right::Right::{Read, Write};
 use signet_realm::state::{Realm, Snapshot};
 use signet_registry::kinds::RecordKind;
 use signet_request::security_mail;
@@ -428,7 +428,8 @@ async fn invite(
     by: String,
     id: UserId,
 ) -> Result<Revised<UserDocument>, Problem> {
-    invitation::invite(&realm, &id.0, &by).await?;
+    let invited = invitation::invite(&realm, &id.0, &by).await;
+    invited.map_err(not_invited)?;
     shown(&realm, &id.0).await
 }
 
@@ -436,29 +437,27 @@ async fn withdraw_invitation(realm: Arc<Realm>, id: UserId) -> Result<(), Proble
     Ok(invitation::withdraw(&realm, &id.0).await?)
 }
 
-impl From<InvitationError> for Problem {
-    fn from(error: InvitationError) -> Problem {
-        match error {
-            InvitationError::NoMail => {
-                Problem::conflict("no_mail", "the server is not configured to send mail")
-            }
-            InvitationError::NoAddress => {
-                Problem::conflict("no_address", "the user has no e-mail address")
-            }
-            InvitationError::Disabled => {
-                Problem::conflict("disabled", "the user is disabled, or has expired")
-            }
-            InvitationError::Accepted => Problem::conflict(
-                "has_password",
-                "the user has a password: who forgot it asks for a link at /account/recover",
-            ),
-            InvitationError::NotSent => Problem::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "not_sent",
-                "the mail could not be handed over: send the invitation again".to_owned(),
-            ),
-            InvitationError::User(error) => error.into(),
+fn not_invited(error: InvitationError) -> Problem {
+    match error {
+        InvitationError::NoMail => {
+            Problem::conflict("no_mail", "the server is not configured to send mail")
         }
+        InvitationError::NoAddress => {
+            Problem::conflict("no_address", "the user has no e-mail address")
+        }
+        InvitationError::Disabled => {
+            Problem::conflict("disabled", "the user is disabled, or has expired")
+        }
+        InvitationError::Accepted => Problem::conflict(
+            "has_password",
+            "the user has a password: who forgot it asks for a link at /account/recover",
+        ),
+        InvitationError::NotSent => Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "not_sent",
+            "the mail could not be handed over: send the invitation again".to_owned(),
+        ),
+        InvitationError::User(error) => error.into(),
     }
 }
 

@@ -104,7 +104,7 @@ impl Who {
 
     /// What was just shown.
     pub(super) fn just_shown(&self) -> Vec<&str> {
-        freshness::counted(&self.shown, self.since)
+        signet_directory::session::counted(&self.shown, self.since)
     }
 
     /// Whether a factor of the account is asked for. For what is strict, what was just shown

@@ -66,7 +66,9 @@ pub(super) fn found(moved: &Moved, row: &crate::report::Row) -> u64 {
 
 #[test]
 fn every_finding_stands_under_a_row_of_its_source_and_repeats_no_secret() {
-    for source in SOURCES.iter().filter(|source| source.name != "ory") {
+    // Ory's is made by its own tests, and Signet's by those of what it writes.
+    let laid = |source: &&&Source| !["ory", "signet"].contains(&source.name);
+    for source in SOURCES.iter().filter(laid) {
         let moved = vectors(source);
         assert!(!moved.report.is_empty(), "{}", source.name);
         for (fate, what, ..) in moved.report.iter() {

@@ -1,10 +1,6 @@
 //! The kinds of records that a directory declares: one row each. Reading a directory, its schema,
 //! the order of the changes, plan, apply and export are made of these rows.
 use super::person::Person;
-use crate::engine::facts::SchemaOf;
-use crate::engine::noun::Noun;
-use crate::engine::problem::Problem;
-use crate::engine::words;
 use crate::operations::model::{ResourceDocument, ScopeDocument};
 use crate::operations::models::people::{
     AttributeChange, AttributeDocument, GroupDocument, RoleChange, RoleDocument,
@@ -20,6 +16,10 @@ use signet_oauth::people::access_rules::AccessRule;
 use signet_oauth::people::provider::Provider;
 use signet_oauth::people::{Attribute, Group, Role};
 use signet_oauth::registry::{Resource, ScopeEntry};
+use signet_operation::facts::SchemaOf;
+use signet_operation::noun::Noun;
+use signet_operation::problem::Problem;
+use signet_operation::words;
 use signet_realm::state::{Realm, Snapshot};
 use signet_registry::kinds::{RecordKind, Stored};
 use signet_registry::rules::RuleForm;

@@ -9,18 +9,18 @@ mod plan;
 pub use kinds::{DECLARED, Declared};
 pub use model::MAX_DECLARED;
 
-use crate::engine::adapter::Row;
-use crate::engine::caller::Acting;
-use crate::engine::facts::Method;
-use crate::engine::input::{ObjectKind, ObjectName};
-use crate::engine::operation::{Operation, run};
-use crate::engine::output::Json;
-use crate::engine::problem::Problem;
-use crate::engine::right::Right::{Read, Write};
 use model::{Declarations, Export, Exported, PlanDocument, Sent, Watch};
 use serde_json::Map;
 use signet_audit::{Action, Event};
 use signet_oauth::registry::Registry;
+use signet_operation::adapter::Row;
+use signet_operation::caller::Acting;
+use signet_operation::facts::Method;
+use signet_operation::input::{ObjectKind, ObjectName};
+use signet_operation::operation::{Operation, run};
+use signet_operation::output::Json;
+use signet_operation::problem::Problem;
+use signet_operation::right::Right::{Read, Write};
 use signet_realm::state::{Realm, Snapshot};
 use std::sync::Arc;
 

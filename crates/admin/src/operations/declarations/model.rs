@@ -1,11 +1,11 @@
 //! What goes over the wire.
-use crate::engine::facts::{Described, schema_of};
-use crate::engine::input::Input;
-use crate::engine::output::Json;
-use crate::engine::problem::Problem;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use signet_operation::facts::{Described, schema_of};
+use signet_operation::input::Input;
+use signet_operation::output::Json;
+use signet_operation::problem::Problem;
 use signet_request::http::Context;
 
 /// Most objects of a directory

@@ -3,7 +3,7 @@
 use super::kinds::Kind;
 use super::model::Named;
 use super::person::USER;
-use crate::engine::problem::Problem;
+use signet_operation::problem::Problem;
 use signet_realm::records::Together;
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;

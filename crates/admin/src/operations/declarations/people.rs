@@ -1,10 +1,6 @@
 //! Users that a directory declares. Accounts are not records of the registry: they are written
 //! after them, one by one, each step of which may be done again.
 use super::person::Person;
-use crate::engine::input::{Query, Revision, UserId};
-use crate::engine::output::Json;
-use crate::engine::problem::Problem;
-use crate::engine::words;
 use crate::operations::last_administrator::Insists;
 use crate::operations::model::{EmailChange, ListChange, NewUserDocument, UserChange};
 use crate::operations::models::people::AttributesChange;
@@ -13,6 +9,10 @@ use serde_json::{Map, Value as JsonValue};
 use signet_crypto::Secret;
 use signet_directory::User;
 use signet_oauth::people::Who;
+use signet_operation::input::{Query, Revision, UserId};
+use signet_operation::output::Json;
+use signet_operation::problem::Problem;
+use signet_operation::words;
 use signet_realm::state::{Realm, Snapshot};
 use signet_registry::kinds::RecordKind;
 use std::collections::BTreeMap;

@@ -7,10 +7,10 @@ use super::model::{
 use super::owners::{Owner, Owners};
 use super::people::{self, Known, Step};
 use super::person::{USER, is_user};
-use crate::engine::problem::Problem;
 use serde_json::{Map, Value};
 use signet_crypto::{Secret, hash::sha256};
 use signet_encoding::base64url;
+use signet_operation::problem::Problem;
 use signet_realm::records::Together;
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;

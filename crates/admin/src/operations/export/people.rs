@@ -1,13 +1,6 @@
 //! People who leave for another server, in the members that `importUsers` takes. Without
 //! credentials, as an auditor sees them; with everything that they log in with, for an
 //! administrator who has just shown two factors.
-use crate::engine::adapter::Row;
-use crate::engine::facts::Method;
-use crate::engine::input::Page;
-use crate::engine::operation::{Operation, run};
-use crate::engine::output::Json;
-use crate::engine::problem::Problem;
-use crate::engine::right::Right::{Read, Reveal};
 use crate::operations::brought::{ConsentImport, IdentityImport, PasskeyImport, TotpImport};
 use crate::operations::model::{List, UserDocument};
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -17,6 +10,13 @@ use signet_directory::{CredentialKind, StoredCredential, User, consent};
 use signet_login::journey::totp;
 use signet_login::passkeys::{Passkey, relying_party};
 use signet_oauth::people::passkeys::Aaguid;
+use signet_operation::adapter::Row;
+use signet_operation::facts::Method;
+use signet_operation::input::Page;
+use signet_operation::operation::{Operation, run};
+use signet_operation::output::Json;
+use signet_operation::problem::Problem;
+use signet_operation::right::Right::{Read, Reveal};
 use signet_realm::records::groups;
 use signet_realm::state::Realm;
 use signet_store::{Change, Key, Op, Table};

@@ -1,12 +1,5 @@
 //! What the store holds of a person, as one document: for the person (`/account`) and for an
 //! administrator. Nothing in it logs anybody in.
-use crate::engine::adapter::Row;
-use crate::engine::facts::Method;
-use crate::engine::input::UserId;
-use crate::engine::operation::{Operation, run};
-use crate::engine::output::Json;
-use crate::engine::problem::Problem;
-use crate::engine::right::Right::Read;
 use crate::operations::credentials::CredentialDocument;
 use crate::operations::model::{ConsentDocument, GrantDocument, SessionDocument, UserDocument};
 use crate::operations::models::agents::AgentSummary;
@@ -17,6 +10,13 @@ use signet_directory::{UpstreamLink, User};
 use signet_directory::{consent, grants, session};
 use signet_login::account::PersonData;
 use signet_oauth::people::Who;
+use signet_operation::adapter::Row;
+use signet_operation::facts::Method;
+use signet_operation::input::UserId;
+use signet_operation::operation::{Operation, run};
+use signet_operation::output::Json;
+use signet_operation::problem::Problem;
+use signet_operation::right::Right::Read;
 use signet_realm::agents::delegation_index::{self, HeldGrant, Holder};
 use signet_realm::state::Realm;
 use std::sync::Arc;

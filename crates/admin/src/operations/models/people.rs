@@ -1,5 +1,4 @@
 //! Groups, roles and attributes as they go over the wire.
-use crate::engine::problem::Problem;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use signet_directory::Value;
@@ -7,6 +6,7 @@ use signet_encoding::json::Writer;
 use signet_oauth::issued::format::AccessTokenFormat;
 use signet_oauth::people::claim_rules::{self, ClaimRule, TableOf};
 use signet_oauth::people::{Attribute, AttributeType, Group, People, Role, Who};
+use signet_operation::problem::Problem;
 use signet_realm::records::groups;
 use std::{borrow::Cow, collections::BTreeMap};
 

@@ -1,11 +1,11 @@
 //! Who calls the admin API, and what they may.
-use crate::engine::problem::Problem;
-use crate::engine::right::Role;
+use crate::problem::Problem;
+use crate::right::Role;
 use http::{HeaderName, StatusCode, header};
+use signet_directory::session::{RECENT, has_two_factors};
 use signet_directory::{User, session};
 use signet_http::RequestId;
 use signet_jose::authorization::access_token;
-use signet_login::freshness::{RECENT, has_two_factors};
 use signet_oauth::authorize::acr::{PHISHING_RESISTANT_TWO_FACTORS, TWO_FACTORS};
 use signet_oauth::client::Client;
 use signet_oauth::command_line::CLIENT_ID;
@@ -24,13 +24,15 @@ use signet_request::access::{self, Entrance, KeptOut, Leave, Sought, Wants};
 use signet_request::http::Context;
 use std::{net::IpAddr, sync::Arc};
 
-pub(crate) const DPOP: HeaderName = HeaderName::from_static("dpop");
+/// The header of a DPoP proof (RFC 9449 section 4.1).
+pub const DPOP: HeaderName = HeaderName::from_static("dpop");
 
 /// An administrator: a person or a client, with what they may at this moment.
-pub(crate) struct Admin {
+pub struct Admin {
     /// A user's id or a `client_id`.
-    pub(crate) who: String,
-    pub(crate) role: Role,
+    pub who: String,
+    /// What they may.
+    pub role: Role,
     /// None: a client.
     login: Option<PersonLogin>,
 }
@@ -64,14 +66,17 @@ impl PersonLogin {
 }
 
 /// An administrator who is about to do something.
-pub(crate) struct Acting {
-    pub(crate) realm: Arc<Realm>,
-    pub(crate) admin: Admin,
-    pub(crate) request_id: RequestId,
+pub struct Acting {
+    /// The realm that is administered.
+    pub realm: Arc<Realm>,
+    /// Who.
+    pub admin: Admin,
+    /// The id of the request, which log and audit trail have.
+    pub request_id: RequestId,
     /// Where the request came from.
-    pub(crate) peer: IpAddr,
+    pub peer: IpAddr,
     /// Unix milliseconds.
-    pub(crate) now_ms: u64,
+    pub now_ms: u64,
 }
 
 /// The code of a refused token (RFC 6750 section 3.1).
@@ -86,7 +91,7 @@ impl Admin {
     ///
     /// # Errors
     /// The store's.
-    pub(crate) async fn has_just_shown_two_factors(&self, now_ms: u64) -> Result<bool, Problem> {
+    pub async fn has_just_shown_two_factors(&self, now_ms: u64) -> Result<bool, Problem> {
         let now = now_ms / 1000;
         match &self.login {
             Some(login) => login.has_two_factors(now.saturating_sub(RECENT), now).await,
@@ -101,7 +106,7 @@ impl Admin {
     /// `invalid_token` or what is wrong with the proof of possession, both 401;
     /// `insufficient_scope`, 403; 429 for too many proofs of one key; 503 where the store does not
     /// answer.
-    pub(crate) async fn of_request(context: &Context) -> Result<Admin, Problem> {
+    pub async fn of_request(context: &Context) -> Result<Admin, Problem> {
         let refused = match Admin::known_here(context).await {
             Err(problem) if problem.code() == NOT_VALID => problem,
             known => return known,

@@ -1,11 +1,11 @@
 //! The admin API over HTTP: a request is read into an operation's input, and its output is
 //! answered.
-use crate::engine::caller::{Acting, Admin, DPOP};
-use crate::engine::facts::{Described, Facts};
-use crate::engine::input::{self, Input};
-use crate::engine::operation::Operation;
-use crate::engine::output::{Output, Reply};
-use crate::engine::problem::Problem;
+use crate::caller::{Acting, Admin, DPOP};
+use crate::facts::{Described, Facts};
+use crate::input::{self, Input};
+use crate::operation::Operation;
+use crate::output::{Output, Reply};
+use crate::problem::Problem;
 use http::{HeaderName, HeaderValue};
 use schemars::SchemaGenerator;
 use signet_audit::Action;
@@ -17,8 +17,10 @@ use std::sync::Arc;
 const DPOP_NONCE: HeaderName = HeaderName::from_static("dpop-nonce");
 
 /// A row without its types, as the routes and the document take it.
-pub(crate) trait Row: Sync {
+pub trait Row: Sync {
+    /// What the row says of itself.
     fn facts(&self) -> &Facts;
+    /// Its parameters, body and answer, for the OpenAPI document.
     fn describe(&self, generator: &mut SchemaGenerator) -> Described;
     /// Answers a request of HTTP.
     fn serve(&'static self, context: Context) -> Pin<Box<dyn Future<Output = Response> + Send>>;

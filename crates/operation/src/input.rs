@@ -1,14 +1,17 @@
 //! What operations read: segments of the path, members of the query, the revision that is replaced,
 //! and a document. An operation's input is one of these, or a tuple of them.
-use crate::engine::facts::{Described, Method, schema_of};
-use crate::engine::output::Json;
-use crate::engine::problem::Problem;
-use crate::engine::words;
+use crate::facts::{Described, Method, schema_of};
+use crate::output::Json;
+use crate::problem::Problem;
+use crate::words;
 use http::{StatusCode, header};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::json;
+use signet_agent::AgentId;
+use signet_encoding::base64url;
 use signet_http::BodyError;
+use signet_oauth::id::GrantId;
 use signet_request::http::Context;
 
 /// Entries of a page, where the caller does not say.
@@ -19,7 +22,7 @@ const AFTER: &str = "after";
 const LIMIT: &str = "limit";
 
 /// The input of an operation, or a part of it.
-pub(crate) trait Input: Sized + Send + 'static {
+pub trait Input: Sized + Send + 'static {
     /// Says in the document how it is given.
     fn describe(described: &mut Described, generator: &mut SchemaGenerator);
 
@@ -31,7 +34,7 @@ pub(crate) trait Input: Sized + Send + 'static {
 }
 
 /// Reads an operation's whole input from a request.
-pub(crate) async fn read<I: Input>(method: Method, context: &mut Context) -> Result<I, Problem> {
+pub async fn read<I: Input>(method: Method, context: &mut Context) -> Result<I, Problem> {
     let mut known = Vec::new();
     I::query(&mut known);
     // A list that is one page always may be asked for in pages like any other.
@@ -89,7 +92,7 @@ impl<A: Input, B: Input, C: Input> Input for (A, B, C) {
 }
 
 /// A segment of the path.
-pub(crate) trait Segment: Sized + Send + 'static {
+pub trait Segment: Sized + Send + 'static {
     /// As the row's path has it in braces.
     const NAME: &'static str;
 
@@ -116,7 +119,7 @@ macro_rules! text_segments {
     ($($(#[$doc:meta])* $type:ident = $name:literal,)*) => {
         $(
             $(#[$doc])*
-            pub(crate) struct $type(pub(crate) String);
+            pub struct $type(pub String);
 
             impl Segment for $type {
                 const NAME: &'static str = $name;
@@ -164,10 +167,34 @@ text_segments! {
     ObjectName = "name",
 }
 
+impl Segment for AgentId {
+    const NAME: &'static str = "agent_id";
+
+    fn parse(text: &str) -> Result<AgentId, Problem> {
+        text.parse().map_err(|_| Problem::not_found())
+    }
+}
+
+/// A grant, by its id.
+impl Segment for GrantId {
+    const NAME: &'static str = "grant_id";
+
+    fn parse(text: &str) -> Result<GrantId, Problem> {
+        grant_id(text).ok_or_else(Problem::not_found)
+    }
+}
+
+/// The id of a grant, of the text that names it; None: it is none.
+pub fn grant_id(text: &str) -> Option<GrantId> {
+    GrantId::from_slice(&base64url::decode(text.as_bytes()).ok()?)
+}
+
 /// A page of a list: everything after `after`, at most `limit`.
-pub(crate) struct Page {
-    pub(crate) after: Option<String>,
-    pub(crate) limit: usize,
+pub struct Page {
+    /// The `next` of the page before.
+    pub after: Option<String>,
+    /// Most items.
+    pub limit: usize,
 }
 
 impl Input for Page {
@@ -204,7 +231,7 @@ impl Input for Page {
 }
 
 /// Members of the query beside those of [`Page`].
-pub(crate) trait Members: Sized + Send + 'static {
+pub trait Members: Sized + Send + 'static {
     /// Name, and what it does.
     const MEMBERS: &'static [(&'static str, &'static str)];
 
@@ -213,7 +240,7 @@ pub(crate) trait Members: Sized + Send + 'static {
 }
 
 /// The members of a query as an input.
-pub(crate) struct Query<T>(pub(crate) T);
+pub struct Query<T>(pub T);
 
 impl<T: Members> Input for Query<T> {
     fn describe(described: &mut Described, _: &mut SchemaGenerator) {
@@ -238,7 +265,7 @@ impl<T: Members> Input for Query<T> {
 /// The revision that was read and is to be replaced (`If-Match`); required, unless it is an
 /// `Option`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Revision(pub(crate) u64);
+pub struct Revision(pub u64);
 
 impl Revision {
     fn describe(described: &mut Described, required: bool) {
@@ -296,7 +323,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Input for Json<T> {
 }
 
 /// The body, which must be JSON.
-pub(crate) async fn body(context: &mut Context) -> Result<bytes::Bytes, Problem> {
+pub async fn body(context: &mut Context) -> Result<bytes::Bytes, Problem> {
     if !context.content_type_is("application/json") {
         return Err(Problem::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,

@@ -1,13 +1,13 @@
 //! What operations answer, and the status and revision that go with it.
-use crate::engine::facts::schema_of;
-use crate::engine::problem::Problem;
+use crate::facts::schema_of;
+use crate::problem::Problem;
 use http::{HeaderValue, StatusCode, header};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use signet_request::http::{Response, response};
 
 /// An answer of HTTP, nearly.
-pub(crate) struct Reply {
+pub struct Reply {
     status: StatusCode,
     body: Option<Vec<u8>>,
     revision: Option<u64>,
@@ -15,7 +15,7 @@ pub(crate) struct Reply {
 
 impl Reply {
     /// A document that is written already.
-    pub(crate) fn encoded(body: Vec<u8>) -> Reply {
+    pub fn encoded(body: Vec<u8>) -> Reply {
         Reply {
             status: StatusCode::OK,
             body: Some(body),
@@ -32,12 +32,13 @@ impl Reply {
     }
 
     /// The revision that `If-Match` names.
-    pub(crate) fn revision(mut self, revision: u64) -> Reply {
+    pub fn revision(mut self, revision: u64) -> Reply {
         self.revision = Some(revision);
         self
     }
 
-    pub(crate) fn into_response(self) -> Response {
+    /// As HTTP.
+    pub fn into_response(self) -> Response {
         let mut answer = match self.body {
             Some(body) => response::json(self.status, body),
             None => response::empty(self.status),
@@ -52,11 +53,15 @@ impl Reply {
 }
 
 /// The output of an operation.
-pub(crate) trait Output: Send + 'static {
+pub trait Output: Send + 'static {
     /// Of success.
     const STATUS: u16 = 200;
     /// Of the document that is answered; `None`: the answer has no document.
     fn schema(generator: &mut SchemaGenerator) -> Option<Schema>;
+    /// What is answered.
+    ///
+    /// # Errors
+    /// The document cannot be written.
     fn reply(self) -> Result<Reply, Problem>;
 }
 
@@ -78,7 +83,7 @@ impl Output for () {
 }
 
 /// A document; as an input, the body.
-pub(crate) struct Json<T>(pub(crate) T);
+pub struct Json<T>(pub T);
 
 impl<T: Serialize + JsonSchema + Send + 'static> Output for Json<T> {
     fn schema(generator: &mut SchemaGenerator) -> Option<Schema> {
@@ -91,9 +96,11 @@ impl<T: Serialize + JsonSchema + Send + 'static> Output for Json<T> {
 }
 
 /// A record, and the revision that it has.
-pub(crate) struct Revised<T> {
-    pub(crate) value: T,
-    pub(crate) revision: u64,
+pub struct Revised<T> {
+    /// The document.
+    pub value: T,
+    /// Its revision, which `If-Match` names.
+    pub revision: u64,
 }
 
 impl<T: Serialize + JsonSchema + Send + 'static> Output for Revised<T> {
@@ -107,7 +114,7 @@ impl<T: Serialize + JsonSchema + Send + 'static> Output for Revised<T> {
 }
 
 /// Something that was not there before.
-pub(crate) struct Created<O>(pub(crate) O);
+pub struct Created<O>(pub O);
 
 impl<O: Output> Output for Created<O> {
     const STATUS: u16 = 201;
@@ -124,8 +131,10 @@ impl<O: Output> Output for Created<O> {
 }
 
 /// A record that was written over the one before it, or was not there before.
-pub(crate) enum Written<O> {
+pub enum Written<O> {
+    /// It was there: 200.
     Replaced(O),
+    /// It was made: 201.
     New(O),
 }
 

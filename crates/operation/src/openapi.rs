@@ -1,15 +1,14 @@
 //! The OpenAPI 3.1 document, generated from the rows: it cannot name what is not served.
-use crate::engine::adapter::Row;
-use crate::engine::problem::Problem as ErrorDocument;
+use crate::adapter::Row;
+use crate::problem::Problem as ErrorDocument;
 use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
-pub(crate) const PATH: &str = "/admin/v1/openapi.json";
+/// Where the document is.
+pub const PATH: &str = "/admin/v1/openapi.json";
 
-pub(crate) fn document(
-    issuer: &str,
-    operations: impl Iterator<Item = &'static dyn Row>,
-) -> Vec<u8> {
+/// The OpenAPI document of these rows.
+pub fn document(issuer: &str, operations: impl Iterator<Item = &'static dyn Row>) -> Vec<u8> {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
         settings.meta_schema = None;

@@ -6,7 +6,7 @@ use serde_path_to_error::Error;
 const FEW: usize = 8;
 
 /// The words for an error of the document's parser.
-pub(crate) fn of(error: &Error<serde_json::Error>) -> String {
+pub fn of(error: &Error<serde_json::Error>) -> String {
     let place = error.path().to_string();
     let inner = error.inner();
     if inner.is_syntax() || inner.is_eof() {
@@ -42,7 +42,7 @@ pub(crate) fn of(error: &Error<serde_json::Error>) -> String {
 }
 
 /// A name that is not known, and the one that was probably meant.
-pub(crate) fn unknown(kind: &str, found: &str, known: &[&str]) -> String {
+pub fn unknown(kind: &str, found: &str, known: &[&str]) -> String {
     let clean: String = found.chars().filter(|c| !c.is_control()).take(64).collect();
     let nearest = known
         .iter()

@@ -1,12 +1,15 @@
 //! Errors of the admin API: problem documents (RFC 9457) with a code that programs can rely on.
-use crate::engine::right::Right;
+use crate::right::Right;
 use http::{HeaderValue, StatusCode, header};
 use schemars::JsonSchema;
 use serde::Serialize;
+use signet_agent::Refusal;
 use signet_directory::UserError;
-use signet_login::freshness::RECENT;
+use signet_directory::session::RECENT;
 use signet_oauth::authorize::acr::TWO_FACTORS;
 use signet_oauth::error::{ErrorCode, OAuthError};
+use signet_realm::agents::AgentError;
+use signet_realm::nodes::NodesError;
 use signet_realm::records::RecordError;
 use signet_request::http::{Response, response};
 use signet_store::StoreError;
@@ -41,7 +44,8 @@ pub struct Problem {
 }
 
 impl Problem {
-    pub(crate) fn new(
+    /// A problem with this status, code and words.
+    pub fn new(
         status: StatusCode,
         code: &'static str,
         detail: impl Into<Cow<'static, str>>,
@@ -59,30 +63,33 @@ impl Problem {
     }
 
     /// Nobody was named: 401.
-    pub(crate) fn no_token(detail: &'static str) -> Problem {
+    pub fn no_token(detail: &'static str) -> Problem {
         Problem {
             without_token: true,
             ..Problem::new(StatusCode::UNAUTHORIZED, "invalid_token", detail)
         }
     }
 
-    pub(crate) fn insufficient_scope(detail: &'static str) -> Problem {
+    /// The caller may not: 403 (RFC 6750 section 3.1).
+    pub fn insufficient_scope(detail: &'static str) -> Problem {
         Problem::new(StatusCode::FORBIDDEN, "insufficient_scope", detail)
     }
 
     /// A person has to show two factors first, less than [`RECENT`] seconds ago: 401 (RFC 9470).
-    pub(crate) fn two_factors() -> Problem {
+    pub fn two_factors() -> Problem {
         let detail = format!(
             "a person is asked who has shown two factors in the last {RECENT} seconds: a password and a code of an app, or a passkey; clients and remembered browsers show none"
         );
         Problem::new(StatusCode::UNAUTHORIZED, TWO_FACTORS_MISSING, detail)
     }
 
-    pub(crate) fn invalid(detail: impl Into<Cow<'static, str>>) -> Problem {
+    /// What was sent is wrong: 400.
+    pub fn invalid(detail: impl Into<Cow<'static, str>>) -> Problem {
         Problem::new(StatusCode::BAD_REQUEST, "invalid_request", detail)
     }
 
-    pub(crate) fn not_found() -> Problem {
+    /// There is no such thing: 404.
+    pub fn not_found() -> Problem {
         Problem::new(
             StatusCode::NOT_FOUND,
             "not_found",
@@ -90,11 +97,13 @@ impl Problem {
         )
     }
 
-    pub(crate) fn conflict(code: &'static str, detail: &'static str) -> Problem {
+    /// It cannot be as things are: 409.
+    pub fn conflict(code: &'static str, detail: &'static str) -> Problem {
         Problem::new(StatusCode::CONFLICT, code, detail)
     }
 
-    pub(crate) fn changed() -> Problem {
+    /// Somebody has changed it since it was read: 412.
+    pub fn changed() -> Problem {
         Problem::new(
             StatusCode::PRECONDITION_FAILED,
             "changed_meanwhile",
@@ -102,7 +111,8 @@ impl Problem {
         )
     }
 
-    pub(crate) fn unavailable() -> Problem {
+    /// The store does not answer: 503.
+    pub fn unavailable() -> Problem {
         Problem::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "temporarily_unavailable",
@@ -111,7 +121,7 @@ impl Problem {
     }
 
     /// A budget is used up, and has room again after so many seconds: 429.
-    pub(crate) fn too_many(detail: &'static str, retry_after: u64) -> Problem {
+    pub fn too_many(detail: &'static str, retry_after: u64) -> Problem {
         let code = ErrorCode::TemporarilyUnavailable.as_str();
         Problem {
             retry_after: Some(retry_after),
@@ -120,7 +130,7 @@ impl Problem {
     }
 
     /// Names the kind of record and which one, where the refusal is about what the path names.
-    pub(crate) fn about(mut self, path: &str, named: &[String]) -> Problem {
+    pub fn about(mut self, path: &str, named: &[String]) -> Problem {
         let kinds: Vec<&str> = path
             .trim_start_matches("/admin/v1/")
             .split('/')
@@ -143,7 +153,7 @@ impl Problem {
     }
 
     /// Names what the operation needs, where the caller may not do it.
-    pub(crate) fn needing(mut self, right: Right) -> Problem {
+    pub fn needing(mut self, right: Right) -> Problem {
         self.scope = Some(right.scope());
         self
     }
@@ -168,7 +178,8 @@ impl Problem {
         &self.detail
     }
 
-    pub(crate) fn into_response(self) -> Response {
+    /// As HTTP (RFC 9457).
+    pub fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         // A struct of strings and a number always serializes; an empty body would still carry the
         // status.
@@ -284,6 +295,60 @@ impl From<UserError> for Problem {
             | UserError::TooManyCredentials
             | UserError::Id
             | UserError::TooMuchHeld => Problem::invalid(error.to_string()),
+        }
+    }
+}
+
+/// What a document about agents has against it: 400.
+impl From<Refusal> for Problem {
+    fn from(reason: Refusal) -> Problem {
+        Problem::new(
+            StatusCode::BAD_REQUEST,
+            "invalid_document",
+            format!("{}: {reason}", reason.name()),
+        )
+    }
+}
+
+impl From<AgentError> for Problem {
+    fn from(error: AgentError) -> Problem {
+        match error {
+            AgentError::Store(error) => error.into(),
+            AgentError::Refused(reason) => reason.into(),
+            AgentError::NotFound => Problem::not_found(),
+            AgentError::Rollback => Problem::conflict(
+                "rollback",
+                "the document does not continue the one that is known",
+            ),
+            AgentError::Taken => {
+                Problem::conflict("taken", "the identity is bound to another account")
+            }
+            AgentError::Stopped => Problem::conflict("stopped", "the agent was stopped"),
+            AgentError::TooMany => {
+                Problem::conflict("too_many", "there are too many identities on this account")
+            }
+            AgentError::NotTheirs => Problem::conflict("not_theirs", "the signer may not say this"),
+            AgentError::NoRoom => Problem::conflict(
+                "no_room",
+                "the signer has revoked as many grants and agents that are not known here as are kept",
+            ),
+        }
+    }
+}
+
+impl From<NodesError> for Problem {
+    fn from(error: NodesError) -> Problem {
+        match error {
+            NodesError::NotFound => Problem::not_found(),
+            NodesError::NotPossible(why) => Problem::new(StatusCode::CONFLICT, "not_possible", why),
+            NodesError::Unavailable(why) => {
+                tracing::warn!(why, "failed to change the members");
+                Problem::new(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "temporarily_unavailable",
+                    why,
+                )
+            }
         }
     }
 }

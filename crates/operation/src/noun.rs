@@ -1,7 +1,7 @@
 //! Kinds of records, as whoever shows them needs them: where they are, what a list shows of each,
 //! and what can be written. Each is declared beside its operations; the command line reads it
 //! there.
-use crate::engine::facts::SchemaOf;
+use crate::facts::SchemaOf;
 use schemars::SchemaGenerator;
 
 /// Where the API begins, below the issuer.
@@ -13,7 +13,7 @@ pub struct Noun {
     /// One of them, in words: `client`.
     pub name: &'static str,
     /// The path of all of them, below the issuer.
-    pub(crate) list: &'static str,
+    pub list: &'static str,
     /// The member that names one.
     pub id: &'static str,
     /// Members that a list shows, in this order.
@@ -21,7 +21,7 @@ pub struct Noun {
     /// The member that a list is sorted by, where the API's own order says nothing to a person.
     pub sorted_by: Option<&'static str>,
     /// Documents of what can be written.
-    pub(crate) written: &'static [SchemaOf],
+    pub written: &'static [SchemaOf],
 }
 
 /// A member that can be written.

@@ -1,27 +1,30 @@
 //! One row of the admin API, and how it is performed.
 //!
 //! An operation is typed: it reads an input, whoever made it, and gives an output, whoever shows
-//! it. That JSON over HTTP is one way to it is known to [`crate::engine::adapter`] alone.
-use crate::engine::caller::Acting;
-use crate::engine::facts::{Facts, Method};
-use crate::engine::problem::Problem;
-use crate::engine::right::Right;
+//! it. That JSON over HTTP is one way to it is known to [`crate::adapter`] alone.
+use crate::caller::Acting;
+use crate::facts::{Facts, Method};
+use crate::problem::Problem;
+use crate::right::Right;
 use signet_audit::{Action, Counted, Event};
 use std::pin::Pin;
 
 type Running<O> = Pin<Box<dyn Future<Output = Result<O, Problem>> + Send>>;
 
-pub(crate) struct Operation<I, O> {
+/// An operation: a row with its types.
+pub struct Operation<I, O> {
     facts: Facts,
     run: fn(&Acting, I) -> Running<O>,
 }
 
 impl<I, O> Operation<I, O> {
-    pub(crate) const fn facts(&self) -> &Facts {
+    /// What the row says of itself.
+    pub const fn facts(&self) -> &Facts {
         &self.facts
     }
 
-    pub(crate) const fn new(
+    /// A row: its name, the right it needs, its method, path and sentence, and what does it.
+    pub const fn new(
         id: &'static str,
         needs: Right,
         method: Method,
@@ -49,7 +52,7 @@ impl<I, O> Operation<I, O> {
     /// `insufficient_scope` for an administrator without the right;
     /// `insufficient_user_authentication` where two factors are needed; what is wrong with the
     /// input; what the operation itself refuses.
-    pub(crate) async fn perform(
+    pub async fn perform(
         &self,
         acting: &Acting,
         target: &str,
@@ -100,14 +103,16 @@ impl<I, O> Operation<I, O> {
 }
 
 /// An `async fn(Arc<Realm>, I) -> Result<O, Problem>` as a row's.
+#[macro_export]
 macro_rules! run {
     ($run:path) => {
         |acting, input| Box::pin($run(std::sync::Arc::clone(&acting.realm), input))
     };
 }
-pub(crate) use run;
+pub use crate::run;
 
 /// As [`run`], of one that says who did it: between the two stands a user's id or a `client_id`.
+#[macro_export]
 macro_rules! run_by {
     ($run:path) => {
         |acting, input| {
@@ -116,4 +121,4 @@ macro_rules! run_by {
         }
     };
 }
-pub(crate) use run_by;
+pub use crate::run_by;

@@ -1,0 +1,73 @@
+//! What a row of the admin API says of itself, for its routes and its document.
+use crate::right::Right;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+
+/// The schema of a document's type.
+pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
+
+/// The schema of a type.
+pub fn schema_of<T: JsonSchema>() -> SchemaOf {
+    |generator| generator.subschema_for::<T>()
+}
+
+/// A method of HTTP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Method {
+    /// It shows.
+    Get,
+    /// It does something.
+    Post,
+    /// It writes what the path names.
+    Put,
+    /// It removes what the path names.
+    Delete,
+}
+
+impl Method {
+    /// As the OpenAPI document has it.
+    pub const fn lower_case(self) -> &'static str {
+        match self {
+            Method::Get => "get",
+            Method::Post => "post",
+            Method::Put => "put",
+            Method::Delete => "delete",
+        }
+    }
+
+    /// As the router has it.
+    pub fn http(self) -> http::Method {
+        match self {
+            Method::Get => http::Method::GET,
+            Method::Post => http::Method::POST,
+            Method::Put => http::Method::PUT,
+            Method::Delete => http::Method::DELETE,
+        }
+    }
+}
+
+/// What a row says of itself, whatever its types.
+pub struct Facts {
+    /// Its name: `listClients`.
+    pub id: &'static str,
+    /// What its caller must be allowed.
+    pub needs: Right,
+    /// How it is called.
+    pub method: Method,
+    /// Where, with `{segment}`s.
+    pub path: &'static str,
+    /// What it does, one sentence.
+    pub summary: &'static str,
+}
+
+/// What the document says of an operation's input and output.
+#[derive(Default)]
+pub struct Described {
+    /// OpenAPI's parameter objects.
+    pub parameters: Vec<serde_json::Value>,
+    /// Of the body; none: it takes none.
+    pub request: Option<Schema>,
+    /// Of the answer; none: it has no document.
+    pub response: Option<Schema>,
+    /// Of success.
+    pub status: u16,
+}

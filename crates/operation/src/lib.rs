@@ -1,0 +1,13 @@
+//! What every operation of the admin API shares: who calls, how a request becomes an input and an
+//! output an answer, and the documents that are made of the rows.
+pub mod adapter;
+pub mod caller;
+pub mod facts;
+pub mod input;
+pub mod noun;
+pub mod openapi;
+pub mod operation;
+pub mod output;
+pub mod problem;
+pub mod right;
+pub mod words;
