@@ -66,7 +66,7 @@ impl OwnTexts {
         Ok(OwnTexts::made(given))
     }
 
-    /// These, and the other ones where there is none of these.
+    /// These; where these have none of an id, the other ones.
     #[must_use]
     pub fn over(&self, other: &OwnTexts) -> OwnTexts {
         let mut given = other.given.clone();
