@@ -42,7 +42,7 @@ pub enum ConfigCommand {
     /// Print what pages and mails say, as the setting `brand.texts` that says it otherwise: keep
     /// the lines that you change.
     #[command(
-        after_help = "Examples:\n  signet config texts de > texts.toml\n  signet config texts en --find mail-"
+        after_help = "Example:\n  signet config texts de > texts.toml\n  signet config texts en --find mail-"
     )]
     Texts {
         /// The language's tag.
