@@ -51,13 +51,13 @@ use signet_request::http::{Router, response};
 
 /// Every operation, in the order of the document.
 fn rows() -> impl Iterator<Item = &'static dyn Row> {
-    let tables: [&[&dyn Row]; 21] = [
+    let tables: [&[&dyn Row]; 22] = [
         operations::clients::OPERATIONS,
         operations::users::OPERATIONS,
         operations::export::person::OPERATIONS,
         operations::import::OPERATIONS,
         operations::export::people::OPERATIONS,
-        operations::client_import::OPERATIONS,
+        operations::import::client::OPERATIONS,
         operations::people::OPERATIONS,
         operations::credentials::OPERATIONS,
         operations::rules::OPERATIONS,
@@ -72,6 +72,7 @@ fn rows() -> impl Iterator<Item = &'static dyn Row> {
         operations::nodes::OPERATIONS,
         operations::revocations::OPERATIONS,
         operations::realms::OPERATIONS,
+        operations::settings::OPERATIONS,
         operations::declarations::OPERATIONS,
     ];
     tables.into_iter().flatten().copied()

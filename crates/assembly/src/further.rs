@@ -7,11 +7,12 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
+use signet_config::settings::{Owner, TakesEffect};
 use signet_config::{Config, check, realms, settings};
 use signet_crypto::seal::SealingKey;
 use signet_node::Cluster;
 use signet_oauth::registry::RealmEntry;
-use signet_realm::realms::{OpenRealm, Realms, RealmsFuture};
+use signet_realm::realms::{OpenRealm, Realms, RealmsFuture, SettingNow, Source};
 use signet_realm::state::{Realm, RealmId};
 use signet_realm::time::Kept;
 use signet_realm::{outbox, tasks};
@@ -34,6 +35,8 @@ const SWEEP_EVERY: Duration = Duration::from_secs(60);
 /// Makes further realms. See the module.
 pub struct Further {
     config: ArcSwap<Config>,
+    /// As it was at the start: what waits for a restart is still so.
+    begun_with: Config,
     base: PathBuf,
     cluster: Arc<Cluster>,
     first: Arc<Realm>,
@@ -54,6 +57,7 @@ impl Further {
         let sealing = first.sealing_file.clone();
         Ok(Arc::new(Further {
             config: ArcSwap::from_pointee(config.clone()),
+            begun_with: config.clone(),
             base,
             cluster,
             sealing: sealing.ok_or("the process has no sealing keys")?,
@@ -176,6 +180,36 @@ async fn close_trail(audit: signet_audit::Audit) {
 }
 
 impl OpenRealm for Further {
+    fn settings(&self, entry: Option<&RealmEntry>) -> Vec<SettingNow> {
+        let config = self.config.load_full();
+        let made = entry.and_then(|entry| realms::of_realm(&config, entry).ok());
+        let (now, begun) = (
+            settings::values(made.as_ref().unwrap_or(&config)),
+            settings::values(&self.begun_with),
+        );
+        let defaults = settings::defaults();
+        let rows = settings::SETTINGS.iter();
+        let rows = rows.filter(|row| !realms::is_records(row.path));
+        rows.map(|row| {
+            // A realm is opened again when its record changes, and the process is not.
+            let waits = row.takes_effect == TakesEffect::Restart
+                && (entry.is_none() || row.owner == Owner::Process);
+            let value = settings::value(if waits { &begun } else { &now }, row.path);
+            let is_own = entry.is_some_and(|entry| entry.settings.contains_key(row.path));
+            let source = match (is_own, value == settings::value(&defaults, row.path)) {
+                (true, _) => Source::Record,
+                (false, true) => Source::Default,
+                (false, false) => Source::Configuration,
+            };
+            SettingNow {
+                path: row.path.to_owned(),
+                value: value.clone(),
+                source,
+            }
+        })
+        .collect()
+    }
+
     fn check(&self, entry: &RealmEntry) -> Result<(), Vec<String>> {
         check::of_realm(&self.config.load(), &self.base, entry, true)
     }

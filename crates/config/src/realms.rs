@@ -13,6 +13,11 @@ use crate::{
     settings::{Owner, SETTINGS, Setting, values},
 };
 
+/// Whether a setting is a list of records, which have commands of their own.
+pub fn is_records(path: &str) -> bool {
+    DECLARED.contains(&path)
+}
+
 /// What the file declares for the first realm alone.
 const DECLARED: &[&str] = &[
     "clients",

@@ -351,6 +351,14 @@ pub fn values(config: &Config) -> Value {
     serde_json::to_value(config).unwrap_or_default()
 }
 
+/// The values of a file that says nothing but what it must.
+pub fn defaults() -> Value {
+    let least = serde_json::json!({ "issuer": "https://id.invalid", "listeners": [] });
+    let least: Option<Config> = serde_json::from_value(least).ok();
+    // Invariant: nothing else has to be there (a test reads it).
+    least.as_ref().map(values).unwrap_or_default()
+}
+
 /// A setting's value of [`values()`]; null where it is not set.
 pub fn value<'v>(values: &'v Value, path: &str) -> &'v Value {
     path.split('.').fold(values, |table, member| &table[member])
@@ -418,6 +426,11 @@ mod tests {
         let of_rows: BTreeSet<String> = rows.iter().map(|path| (*path).to_owned()).collect();
         assert_eq!(of_rows, of_types);
         assert_eq!(rows.len(), of_rows.len(), "a row stands there twice");
+    }
+
+    #[test]
+    fn there_are_defaults() {
+        assert!(value(&defaults(), "lifetimes.code").is_string());
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Realms that are opened by their first request, and closed: what one process does with many.
 use super::common::{Server, Setup};
 use signet_oauth::registry::RealmEntry;
-use signet_realm::realms::{MAX_OPEN_REALMS, NotOpen, OpenRealm, Realms, RealmsFuture, Slot};
+use signet_realm::realms::{
+    MAX_OPEN_REALMS, NotOpen, OpenRealm, Realms, RealmsFuture, SettingNow, Slot,
+};
 use signet_realm::state::{Host, Realm, RealmId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -30,6 +32,10 @@ impl Opener {
 }
 
 impl OpenRealm for Opener {
+    fn settings(&self, _: Option<&RealmEntry>) -> Vec<SettingNow> {
+        Vec::new()
+    }
+
     fn check(&self, _: &RealmEntry) -> Result<(), Vec<String>> {
         Ok(())
     }

@@ -99,7 +99,7 @@ const EXAMPLES: &[Example] = &[
         ],
         // Another node may have written it a moment ago.
         users: &[
-            "admin/operations/brought.rs",
+            "admin/operations/import/brought.rs",
             "admin/operations/providers.rs",
         ],
     },

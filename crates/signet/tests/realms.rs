@@ -136,6 +136,34 @@ async fn a_realm_answers_as_soon_as_it_is_made_and_after_a_restart() {
         json!({ "brand.name": "Beta" })
     );
 
+    // What counts where, and where it comes from.
+    let explained = |realm: Option<&str>, name: &str| {
+        let mut arguments = vec!["explain", name, "--running"];
+        arguments.extend(realm.into_iter().flat_map(|realm| ["--realm", realm]));
+        let said = done(&dev, &arguments);
+        let one = said["settings"][0].clone();
+        [&one["value"], &one["source"], &one["changed_in"]].map(Clone::clone)
+    };
+    let token_life = "lifetimes.access_token";
+    assert_eq!(
+        explained(Some("acme"), token_life),
+        [json!("2m"), json!("record"), json!("record")]
+    );
+    assert_eq!(explained(Some("acme"), "lifetimes.code")[1], "default");
+    assert_eq!(
+        explained(None, "listeners")[1..],
+        [json!("configuration"), json!("configuration")]
+    );
+    let of_process = done(
+        &dev,
+        &["explain", "listeners", "--running", "--realm", "acme"],
+    );
+    assert_eq!(
+        of_process["settings"],
+        json!([]),
+        "the process is not the realm's"
+    );
+
     let (client, url) = (dev.client(), format!("{}/metrics", dev.url));
     let metrics = text(&client.get(&url, &[]).await.unwrap().body);
     for line in [

@@ -2,8 +2,6 @@
 
 pub(crate) mod agents;
 pub(crate) mod audit;
-pub(crate) mod brought;
-pub(crate) mod client_import;
 pub(crate) mod clients;
 pub(crate) mod credentials;
 pub(crate) mod declarations;
@@ -25,4 +23,5 @@ pub(crate) mod revocations;
 pub(crate) mod rules;
 pub mod sealing;
 pub(crate) mod sessions;
+pub(crate) mod settings;
 pub(crate) mod users;

@@ -26,8 +26,33 @@ use std::{
 /// What every call returns.
 pub type RealmsFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
+/// A setting as it counts now.
+#[derive(Clone, Debug)]
+pub struct SettingNow {
+    /// Its name: `lifetimes.code`.
+    pub path: String,
+    /// Its value as the configuration has it, with references in place of secrets.
+    pub value: serde_json::Value,
+    /// Where it comes from.
+    pub source: Source,
+}
+
+/// Where the value of a setting comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// Nobody said another.
+    Default,
+    /// The process' configuration.
+    Configuration,
+    /// The realm's own record.
+    Record,
+}
+
 /// Who makes realms of their records: the wiring.
 pub trait OpenRealm: Send + Sync {
+    /// The settings as they count in the realm of this record; none: in the first realm.
+    fn settings(&self, entry: Option<&RealmEntry>) -> Vec<SettingNow>;
+
     /// Whether a realm can be made of a record.
     ///
     /// # Errors

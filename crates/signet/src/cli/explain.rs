@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{Failure, Output, config::refusal};
+use super::{Failure, Output, block_on, config::refusal};
+use signet_admin_client::{Session, Target};
 use signet_config::{
     explain::{Explained, explain},
     read,
@@ -22,6 +23,12 @@ pub struct Explain {
     /// A configuration file: also print the value that it gives, and where.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Ask a running server for the value that counts there, and where it comes from; with
+    /// `--realm`, in that realm.
+    #[arg(long, conflicts_with = "config")]
+    running: bool,
+    #[command(flatten)]
+    target: Target,
 }
 
 /// Prints the settings; exit 1 for an unknown name.
@@ -31,6 +38,9 @@ pub fn run(arguments: &Explain, output: &Output) -> Result<(), Failure> {
         let near = near.map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"));
         Failure::no("not_found", format!("no setting \"{path}\"{near}"))
     })?;
+    if arguments.running {
+        return running(arguments, &found, output);
+    }
     let file = arguments.config.as_deref().map(File::read).transpose()?;
     let list: Vec<Value> = found
         .iter()
@@ -46,6 +56,43 @@ pub fn run(arguments: &Explain, output: &Output) -> Result<(), Failure> {
         .collect();
     output.print(&json!({ "settings": list }), || {
         let blocks = found.iter().map(|one| block(one, file.as_ref()));
+        blocks.collect::<Vec<_>>().join("\n\n")
+    })
+}
+
+/// Prints what a running server says of these settings.
+fn running(arguments: &Explain, found: &[Explained], output: &Output) -> Result<(), Failure> {
+    let settings = block_on(Session::with(&arguments.target, async |session| {
+        session.get("/settings").await
+    }))??;
+    let said = settings["items"].as_array().into_iter().flatten();
+    let wanted: Vec<&Value> = said
+        .filter(|one| found.iter().any(|found| one["name"] == *found.path))
+        .collect();
+    output.print(&json!({ "settings": wanted }), || {
+        let blocks = wanted.iter().map(|one| {
+            let text = |name: &str| one[name].as_str().unwrap_or_default();
+            let value = match &one["value"] {
+                Value::Null => "not set".to_owned(),
+                value => value.to_string(),
+            };
+            let lines = [
+                text("name").to_owned(),
+                format!("  {:<12} {}", "what it is", text("documentation")),
+                format!("  {:<12} {}", "written as", text("type")),
+                format!("  {:<12} {value} ({})", "value", text("source")),
+                format!("  {:<12} the {}", "setting of", text("owner")),
+                format!(
+                    "  {:<12} {}",
+                    "changed in",
+                    match text("changed_in") {
+                        "record" => "the realm's record: signet realm set",
+                        _ => "the configuration file",
+                    }
+                ),
+            ];
+            lines.join("\n")
+        });
         blocks.collect::<Vec<_>>().join("\n\n")
     })
 }

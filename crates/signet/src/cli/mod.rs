@@ -213,7 +213,7 @@ pub enum Command {
     /// Print what a setting of the configuration file is: what it is for, what may be written, its
     /// default and, with --config, its value.
     #[command(
-        after_help = "Example:\n  signet explain lifetimes.code\n  signet explain lifetimes --config /etc/signet/signet.toml"
+        after_help = "Example:\n  signet explain lifetimes.code\n  signet explain lifetimes --config /etc/signet/signet.toml\n  signet explain lifetimes --running --realm acme"
     )]
     Explain(explain::Explain),
     /// Say whether a server is ready, and why not. Exit 0: it is; 1: it is not; 2: nothing answers.

@@ -1,7 +1,9 @@
 //! People who leave for another server, in the members that `importUsers` takes. Without
 //! credentials, as an auditor sees them; with everything that they log in with, for an
 //! administrator who has just shown two factors.
-use crate::operations::brought::{ConsentImport, IdentityImport, PasskeyImport, TotpImport};
+use crate::operations::import::brought::{
+    ConsentImport, IdentityImport, PasskeyImport, TotpImport,
+};
 use crate::operations::model::{List, UserDocument};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use schemars::JsonSchema;

@@ -1,6 +1,9 @@
 //! Accounts that come from another server, some at a time.
-use crate::operations::brought::{self, ConsentImport, IdentityImport, PasskeyImport, TotpImport};
+pub(crate) mod brought;
+pub(crate) mod client;
+
 use crate::operations::model::UserDocument;
+use brought::{ConsentImport, IdentityImport, PasskeyImport, TotpImport};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
