@@ -34,7 +34,7 @@ type besides struct {
 var examples = map[string]example{
 	"realm": {
 		name:    "example-realm",
-		made:    members{"description": "An example", "settings": map[string]any{"lifetimes.access_token": "5m", "brand": map[string]any{"name": "Example"}}},
+		made:    members{"description": "An example", "settings": map[string]any{"lifetimes.access_token": "5m", "brand.name": "Example"}},
 		changed: members{"suspended": true, "settings": map[string]any{"lifetimes.access_token": "4m"}},
 	},
 	"attribute": {
