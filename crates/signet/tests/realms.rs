@@ -364,6 +364,7 @@ async fn a_realm_that_is_renamed_keeps_everything_and_its_former_name_is_not_giv
 
     let renamed = done(&dev, &["realm", "rename", "acme", "acme-inc"]);
     assert_eq!(renamed["name"], "acme-inc");
+    assert_eq!(renamed["made_as"], "acme");
     assert!(renamed["issuer"].as_str().unwrap().ends_with("/acme"));
     assert_eq!(token(&acme, "").await.status, StatusCode::OK);
     assert_eq!(refused(&dev, &["realm", "show", "acme"]).0, "not_found");

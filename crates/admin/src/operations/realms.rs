@@ -58,6 +58,10 @@ pub(crate) const OPERATIONS: &[&dyn Row] = &[
 #[schemars(rename = "Realm")]
 pub(super) struct RealmDocument {
     name: String,
+    /// The name that it was made with, where it was renamed: its audit trail is in the folder of
+    /// this name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    made_as: Option<String>,
     /// Its issuer identifier.
     issuer: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,6 +87,7 @@ impl RealmDocument {
         });
         RealmDocument {
             name: entry.name.clone(),
+            made_as: entry.made_as.clone(),
             issuer: entry.issuer.clone(),
             description: entry.description.clone(),
             suspended: entry.suspended,
@@ -117,6 +122,9 @@ pub(super) struct RealmChange {
     /// A realm whose settings it has too, where `settings` does not say otherwise. They are copied.
     #[serde(default)]
     like: Option<String>,
+    /// Read-only.
+    #[serde(default, rename = "made_as")]
+    _made_as: Option<String>,
     /// Read-only.
     #[serde(default, rename = "deletes_at")]
     _deletes_at: Option<u64>,

@@ -58,11 +58,14 @@ const fn name(source: Source) -> &'static str {
 
 /// Those of the process are the installation's: a further realm's administrators see their realm's.
 async fn list(realm: Arc<Realm>, (): ()) -> Result<Json<List<SettingDocument>>, Problem> {
-    let realms = Realms::of(&realm).ok_or_else(Problem::unavailable)?;
-    let opener = realms.opener().ok_or_else(Problem::unavailable)?;
-    let slot = realms.table().slot(realm.id()).cloned();
-    let entry = slot.as_ref().map(|slot| slot.entry());
-    let now = opener.settings(entry.map(|entry| &**entry));
+    let realms = Realms::of(&realm);
+    let slot = realms.as_ref();
+    let slot = slot.and_then(|realms| realms.table().slot(realm.id()).cloned());
+    let entry = slot.as_ref().map(|slot| &**slot.entry());
+    let opener = realms.as_ref().and_then(|realms| realms.opener());
+    // A process that was not made of a configuration has none.
+    let now = opener.map(|opener| opener.settings(entry));
+    let now = now.unwrap_or_default();
     let now: HashMap<String, SettingNow> =
         now.into_iter().map(|one| (one.path.clone(), one)).collect();
     let explained = explain("").unwrap_or_default();

@@ -225,7 +225,7 @@ const REALMS: Declared = Declared {
     noun: realms::REALMS,
     table: "realms",
     id: "name",
-    read_only: &[REVISION, "deletes_at", "created_at"],
+    read_only: &[REVISION, "made_as", "deletes_at", "created_at"],
     secret: None,
     secret_is_first: false,
     needs: &[],
