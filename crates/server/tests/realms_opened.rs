@@ -214,6 +214,34 @@ fn a_realm_whose_name_comes_back_is_opened_when_the_former_one_is_closed() {
 }
 
 #[test]
+fn a_realm_that_the_file_declares_by_a_name_that_a_renamed_one_was_made_with_has_not_its_rows() {
+    let world = World::new();
+    let renamed = RealmEntry {
+        made_as: Some("a".to_owned()),
+        ..entry("b")
+    };
+    world.write(&renamed);
+    world.server.configure(|_, declared| {
+        let realms = Arc::make_mut(&mut declared.realms);
+        realms.insert("a".to_owned(), Arc::new(entry("a")));
+    });
+    let snapshot = world.server.realm.snapshot();
+    assert!(snapshot.registry.realms.contains_key("a"), "it is declared");
+    assert_eq!(
+        world.slot("a").entry().name,
+        "b",
+        "a name of rows is one realm's"
+    );
+    let opened: Vec<String> = world
+        .realms
+        .table()
+        .slots()
+        .map(|slot| slot.entry().name.clone())
+        .collect();
+    assert_eq!(opened, ["b"]);
+}
+
+#[test]
 fn a_realm_whose_record_did_not_change_stays_open_when_another_one_does() {
     let world = World::new();
     for name in ["a", "b"] {

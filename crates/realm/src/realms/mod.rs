@@ -18,7 +18,7 @@ use crate::state::{Realm, RealmId};
 use arc_swap::ArcSwap;
 use signet_oauth::registry::{RealmEntries, RealmEntry};
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     pin::Pin,
     sync::{Arc, Mutex, OnceLock, PoisonError, Weak},
 };
@@ -218,8 +218,21 @@ impl Realms {
         if Arc::ptr_eq(&entries, &before.entries) {
             return before;
         }
+        let renamed: HashSet<&str> = entries
+            .values()
+            .filter_map(|entry| entry.made_as.as_deref())
+            .collect();
         let mut slots = HashMap::with_capacity(entries.len());
         for (name, entry) in &*entries {
+            // The file can declare what no command may make, and a node hears of a renamed realm
+            // before it hears that the former name is gone.
+            if entry.made_as.is_none() && renamed.contains(&**name) {
+                tracing::error!(
+                    realm = name,
+                    "ignored a realm whose rows are those of one that was renamed"
+                );
+                continue;
+            }
             let Ok(id) = RealmId::parse(entry.id()) else {
                 continue;
             };
