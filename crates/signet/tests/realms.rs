@@ -154,6 +154,11 @@ async fn a_realm_answers_as_soon_as_it_is_made_and_after_a_restart() {
         explained(None, "listeners")[1..],
         [json!("configuration"), json!("configuration")]
     );
+    // How the installation sends mail is not shown to those who administer a realm of it.
+    assert_eq!(explained(None, "mail.directory")[1], "configuration");
+    assert!(explained(None, "mail.directory")[0].is_string());
+    let hidden = explained(Some("acme"), "mail.directory");
+    assert_eq!(hidden[..2], [Value::Null, json!("configuration")]);
     let of_process = done(
         &dev,
         &["explain", "listeners", "--running", "--realm", "acme"],

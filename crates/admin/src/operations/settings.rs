@@ -29,7 +29,8 @@ pub(crate) const OPERATIONS: &[&dyn Row] = &[
 struct SettingDocument {
     /// Its name: `lifetimes.code`.
     name: String,
-    /// As a configuration has it, with references in place of secrets; null: not set.
+    /// As a configuration has it, with references in place of secrets; null: not set, or how the
+    /// installation sends mail, which a further realm does not show.
     value: Value,
     /// Where the value comes from: `default`, `configuration`, or the realm's `record`.
     source: &'static str,
@@ -56,6 +57,12 @@ const fn name(source: Source) -> &'static str {
     }
 }
 
+/// How mail is sent: where the installation's configuration says it, a realm's administrators do
+/// not see servers, names and places of secrets.
+fn of_transport(path: &str) -> bool {
+    path.starts_with("mail.smtp.") || path == "mail.directory"
+}
+
 /// Those of the process are the installation's: a further realm's administrators see their realm's.
 async fn list(realm: Arc<Realm>, (): ()) -> Result<Json<List<SettingDocument>>, Problem> {
     let realms = Realms::of(&realm);
@@ -74,8 +81,13 @@ async fn list(realm: Arc<Realm>, (): ()) -> Result<Json<List<SettingDocument>>, 
         let setting = now.get(&one.path)?;
         let of_process = one.setting.owner == Owner::Process;
         let by_record = is_further && !of_process && one.path != "issuer";
+        let is_inherited = is_further && setting.source == Source::Configuration;
+        let is_hidden = is_inherited && of_transport(&one.path);
         (!(is_further && of_process)).then(|| SettingDocument {
-            value: setting.value.clone(),
+            value: match is_hidden {
+                true => Value::Null,
+                false => setting.value.clone(),
+            },
             source: name(setting.source),
             default: one.default,
             documentation: one.documentation,
