@@ -64,23 +64,31 @@ fi
 go=$(../../scripts/find-go.sh)
 for modules in ../../integrations/terraform ../kubernetes; do (cd "$modules" && "$go" mod download); done
 
-# Debian's exim4 receives mails in a test. It is unpacked and not installed: nothing listens afterwards, and it runs as whoever runs the test.
+# Debian's servers that tests talk to are unpacked and not installed: nothing listens afterwards, and they run as whoever runs the test.
 cd ../clients
-if [ ! -x .debian/usr/sbin/exim4 ]; then
-    echo "Unpacking Debian's exim4"
+# unpack FOLDER PROGRAM PACKAGE...: the packages, where the program is not there yet.
+unpack() {
+    local folder=$1 program=$2
+    shift 2
+    if [ -x "$folder/$program" ]; then return; fi
+    echo "Unpacking Debian's $(basename "$program")"
+    local packages
     packages=$(mktemp -d)
     (
         cd "$packages"
-        wanted=(exim4-daemon-light libdb5.3 libevent-2.1-7 libgnutls-dane0 libidn12 libnsl2 libnss-wrapper libunbound8)
         # The list of packages may be missing, or older than what the mirror still has.
-        apt-get download -q "${wanted[@]}" >log 2>&1 || {
+        apt-get download -q "$@" >log 2>&1 || {
             sudo=()
             if [ "$(id -u)" -ne 0 ]; then sudo=(sudo); fi
-            "${sudo[@]}" apt-get update >>log 2>&1 && apt-get download -q "${wanted[@]}" >>log 2>&1
+            "${sudo[@]}" apt-get update >>log 2>&1 && apt-get download -q "$@" >>log 2>&1
         } || { cat log >&2; exit 2; }
     )
-    rm -rf .debian
-    for package in "$packages"/*.deb; do dpkg-deb -x "$package" .debian; done
-    chmod u-s .debian/usr/sbin/exim4
+    rm -rf "$folder"
+    for package in "$packages"/*.deb; do dpkg-deb -x "$package" "$folder"; done
+    chmod u-s "$folder/$program"
     rm -rf "$packages"
-fi
+}
+# exim4 receives mails.
+unpack .debian usr/sbin/exim4 exim4-daemon-light libdb5.3 libevent-2.1-7 libgnutls-dane0 libidn12 libnsl2 libnss-wrapper libunbound8
+# OpenLDAP is a directory that people come from.
+unpack .debian-ldap usr/sbin/slapd slapd libldap-2.5-0 libltdl7 libodbc2 libsasl2-2 libsasl2-modules-db libwrap0 libargon2-1 libnsl2

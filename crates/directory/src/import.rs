@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use signet_crypto::foreign::{self, ForeignError};
+use signet_crypto::hash::sha256;
 use signet_encoding::base64url;
+use signet_store::{Key, Op, StoreError, Table};
 
 use crate::accounts::Accounts;
 use crate::attributes::StoredAttribute;
@@ -14,7 +16,7 @@ use crate::draft::UserDraft;
 use crate::error::UserError;
 use crate::local::{Local, new_id};
 use crate::name::{fold, folded_email, folded_username};
-use crate::record::{AcceptedTerms, DeletionStage, Profile, User};
+use crate::record::{AcceptedTerms, DeletionStage, Profile, User, hex};
 use crate::stored_credential::StoredCredential;
 use crate::upstream::UpstreamLink;
 use signet_oauth::issued::session::Consent;
@@ -75,6 +77,28 @@ pub enum Imported {
     Made(User),
     /// It was there before, and stays as it is.
     There(User),
+}
+
+/// The outcome of a person's moving by their first login.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Migrated {
+    /// The account was made.
+    Made(User),
+    /// They had moved before, or are here by another name: this account is theirs, and what it
+    /// expects counts.
+    There(User),
+    /// They had moved before, and the account was removed here: they do not come back.
+    Removed,
+}
+
+/// The row that says that somebody has moved, and to which account. It stays when the account is
+/// removed.
+fn moved_of(issuer: &str, subject: &str) -> Key {
+    let mut named = b"migrated\0".to_vec();
+    named.extend_from_slice(&(issuer.len() as u64).to_be_bytes());
+    named.extend_from_slice(issuer.as_bytes());
+    named.extend_from_slice(subject.as_bytes());
+    Key::new(Table::UserLink, hex(&sha256(&named)))
 }
 
 /// The id of a new account.
@@ -140,13 +164,69 @@ impl Accounts {
         }
         let new_id = Some(id);
         let given = ImportedUser { new_id, ..given };
-        self.local().import(given, &links, now).await
+        self.local().import(given, &links, Vec::new(), now).await
+    }
+
+    /// Makes an account for a person who has just shown their password at another server, where
+    /// `issuer` and `subject` name them for ever. Of racing first logins one makes it. An address
+    /// that somebody has is left out.
+    ///
+    /// # Errors
+    /// As [`Accounts::import`].
+    pub async fn migrate(
+        &self,
+        given: ImportedUser,
+        (issuer, subject): (&str, &str),
+        now: u64,
+    ) -> Result<Migrated, UserError> {
+        let key = moved_of(issuer, subject);
+        if let Some(row) = self.store().get(&key, now).await? {
+            let Ok(id) = String::from_utf8(row.value) else {
+                return Err(StoreError::Corrupt("who has moved".into()).into());
+            };
+            let user = self.by_id(&id, now).await?;
+            return Ok(user.map_or(Migrated::Removed, Migrated::There));
+        }
+        if let Some(id) = &given.id
+            && let Some(user) = self.by_id(id, now).await?
+        {
+            return Ok(Migrated::There(user));
+        }
+        if self.is_outside(&given.username).await? {
+            return Err(UserError::UsernameTaken);
+        }
+        let id = given.id.clone().unwrap_or_else(new_id);
+        let moved = || Op::Put {
+            key: key.clone(),
+            value: id.clone().into_bytes(),
+            end: None,
+        };
+        let mut given = ImportedUser {
+            new_id: Some(id.clone()),
+            ..given
+        };
+        if let Some(email) = given.email.clone()
+            && self.is_outside(&email).await?
+        {
+            given.email = None;
+        }
+        let there = self.local();
+        let mut made = there.import(given.clone(), &[], vec![moved()], now).await;
+        if matches!(made, Err(UserError::EmailTaken)) {
+            given.email = None;
+            made = there.import(given, &[], vec![moved()], now).await;
+        }
+        Ok(match made? {
+            Imported::Made(user) => Migrated::Made(user),
+            Imported::There(user) => Migrated::There(user.at(now)),
+        })
     }
 }
 
 impl Local {
     /// Makes an account that comes from another server. One of the same user name (and id, where
-    /// one is given) is left as it is, so that an import can be done again.
+    /// one is given) is left as it is, so that an import can be done again. `also` is done in the
+    /// change that makes it.
     ///
     /// # Errors
     /// As [`Local::create`]; [`UserError::Id`].
@@ -154,6 +234,7 @@ impl Local {
         &self,
         given: ImportedUser,
         links: &[StoredCredential],
+        mut also: Vec<Op>,
         now: u64,
     ) -> Result<Imported, UserError> {
         let username = folded_username(&given.username)?;
@@ -230,8 +311,7 @@ impl Local {
         }
         let consents = given.consents.iter();
         let user_id = draft.user.id.clone();
-        let also = consents.map(|(client, consent)| consent::put(&user_id, client, consent));
-        let also = also.collect();
+        also.extend(consents.map(|(client, consent)| consent::put(&user_id, client, consent)));
         let written = self.write_new(draft, also, true, now).await;
         written.map(Imported::Made)
     }

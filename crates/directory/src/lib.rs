@@ -48,7 +48,7 @@ pub use credential::{CredentialKind, CredentialName, MAX_CREDENTIALS};
 pub use draft::{ReservedEmail, StoredUser, UserDraft, replacement};
 pub use error::{DirectoryError, UserError};
 pub use holdings::MAX_USER_ROLES;
-pub use import::{Imported, ImportedUser, check_hash, id_of_uuid, is_id, new_user_id};
+pub use import::{Imported, ImportedUser, Migrated, check_hash, id_of_uuid, is_id, new_user_id};
 pub use local::{Local, NewUser};
 pub use name::{
     MAX_EMAIL_BYTES, MAX_USERNAME_CHARS, fold, folded_email, folded_username, made_username,

@@ -1,6 +1,7 @@
 //! Other identity providers: this server as their client.
 //!
-//! - [`upstream`]: what is fetched of a provider, and what is believed of it.
+//! - [`upstream`]: what is fetched of a provider, and what is believed of it; and whose a password
+//!   is at a server that people move away from.
 //! - [`upstream_tokens`]: the refresh tokens of providers that people's links keep, sealed.
 //!
 //! It knows no page and no session: the person's way there and back is the login's.

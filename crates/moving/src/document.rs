@@ -21,7 +21,8 @@ pub fn page() -> String {
         - Exit 0: everything was made or was there. Exit 1: something was refused, each with its reason; or the file is no export. Exit 2: the server\n\
         \x20 is out of reach.\n\
         - A file that is encrypted as `age` does it is opened by `--passphrase-file FILE` or `--identity FILE`, whatever its source.\n\
-        - `signet user import FILE` takes accounts of any server as JSON Lines, with the same members (docs/accounts.md).\n\n\
+        - `signet user import FILE` takes accounts of any server as JSON Lines, with the same members (docs/accounts.md).\n\
+        - Where there is no export, people can move one by one, at their first login ([migrating.md](migrating.md)).\n\n\
         This page is made of the tables that the readers run on: `SIGNET_WRITE_DOCS=1 cargo test -p signet-moving` writes it.\n",
     );
     for source in SOURCES {

@@ -85,11 +85,12 @@ pub struct ProviderForm {
     logo_uri: Option<String>,
     /// `github`, `google`, `microsoft`, `gitlab` or `apple`
     preset: Option<String>,
-    /// `openid` (the default) or `oauth2`
+    /// `openid` (the default), `oauth2`, `hook` or `ldap`; of the last two passwords are asked
+    /// alone
     protocol: Option<String>,
     /// Its issuer identifier.
     issuer: Option<String>,
-    /// Who this server is there.
+    /// Who this server is there; of `ldap` the name that it binds with.
     client_id: String,
     /// `client_secret_basic` (the default), `client_secret_post`, `private_key_jwt` or `none`
     token_endpoint_auth_method: Option<String>,
@@ -126,6 +127,13 @@ pub struct ProviderForm {
     exchange_clients: Vec<String>,
     /// Mail domains whose people log in there.
     domains: Vec<String>,
+    /// It is asked for the password of who is not known here, and who is theirs gets an account;
+    /// false unless given.
+    migrate: bool,
+    /// Of `ldap`: where its people are, a distinguished name.
+    search_base: Option<String>,
+    /// Of `ldap`: who is meant, a filter with `{login}` for what was typed.
+    search_filter: Option<String>,
     /// What of its claims is taken over at each login.
     claims: Vec<ClaimForm>,
     /// Who is in which group by it.
@@ -171,7 +179,7 @@ impl ProviderForm {
             self.protocol.as_deref(),
             provider.protocol,
             Protocol::from_name,
-            "protocol is openid or oauth2",
+            "protocol is openid, oauth2, hook or ldap",
         )?;
         let secret = self.client_secret.map(Secret::new);
         if secret.as_ref().is_some_and(|secret| {
@@ -220,6 +228,9 @@ impl ProviderForm {
         provider.keep_refresh_token = self.keep_refresh_token;
         provider.exchange_clients = self.exchange_clients;
         provider.domains = self.domains;
+        provider.migrate = self.migrate;
+        provider.search_base = self.search_base;
+        provider.search_filter = self.search_filter;
         let claims = self.claims.into_iter();
         provider.claims = claims
             .map(|row| ClaimRow {

@@ -32,6 +32,7 @@ mod login_link;
 mod login_policy;
 mod logo;
 mod mails;
+mod migrating;
 mod outside;
 mod passkeys;
 mod password_login;

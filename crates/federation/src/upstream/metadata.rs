@@ -24,7 +24,7 @@ impl Asking<'_> {
     pub async fn metadata(&self) -> Result<Metadata, Trouble> {
         let provider = self.provider;
         let mut metadata = match provider.protocol {
-            Protocol::Oauth2 => Metadata::default(),
+            Protocol::Oauth2 | Protocol::Hook | Protocol::Ldap => Metadata::default(),
             Protocol::Openid => self.discovered().await?,
         };
         if let Some(url) = &provider.authorization_endpoint {

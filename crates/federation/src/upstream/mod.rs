@@ -6,6 +6,7 @@
 //! access token that it has just given.
 mod hint;
 mod metadata;
+mod password;
 mod person;
 mod refresh_token;
 mod token;
@@ -17,6 +18,7 @@ pub(crate) use refresh_token::open_refresh_token;
 pub use signet_realm::known_providers::Metadata;
 pub use token::{NotRefreshed, Tokens, challenge};
 
+use signet_ldap::LdapError;
 use signet_oauth::people::provider::Provider;
 use signet_verify::Refusal;
 
@@ -43,6 +45,9 @@ pub enum Trouble {
     /// Its answer is not what was asked for.
     #[error("its answer is not right: {0}")]
     Answer(&'static str),
+    /// It is a directory, and did not answer.
+    #[error("its directory: {0}")]
+    Directory(#[from] LdapError),
     /// Its ID token or logout token does not hold.
     #[error("its token does not hold: {0}")]
     Token(Refusal),
@@ -66,7 +71,7 @@ impl Trouble {
     pub fn text(&self) -> &'static str {
         match self {
             Trouble::TooMany => "provider-too-many",
-            Trouble::Fetch(_) => "provider-unreachable",
+            Trouble::Fetch(_) | Trouble::Directory(_) => "provider-unreachable",
             Trouble::Refused(_) => "provider-denied",
             Trouble::Answer(_) | Trouble::Token(_) => "provider-unverified",
             Trouble::Metadata(_) | Trouble::Own(_) => "provider-setup",
@@ -78,7 +83,11 @@ impl Trouble {
         match self {
             Trouble::Fetch(error) => error.is_of_content(),
             Trouble::Metadata(_) | Trouble::Answer(_) => true,
-            Trouble::TooMany | Trouble::Refused(_) | Trouble::Token(_) | Trouble::Own(_) => false,
+            Trouble::TooMany
+            | Trouble::Refused(_)
+            | Trouble::Directory(_)
+            | Trouble::Token(_)
+            | Trouble::Own(_) => false,
         }
     }
 
@@ -86,7 +95,7 @@ impl Trouble {
     pub fn code(&self) -> &'static str {
         match self {
             Trouble::TooMany => "too_many_attempts",
-            Trouble::Fetch(_) => "provider_unreachable",
+            Trouble::Fetch(_) | Trouble::Directory(_) => "provider_unreachable",
             Trouble::Metadata(_) => "provider_metadata",
             Trouble::Refused(_) => "provider_refused",
             Trouble::Answer(_) => "provider_answer",

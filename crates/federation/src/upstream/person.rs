@@ -86,7 +86,11 @@ fn completed(mut signed: Value, userinfo: Value) -> Value {
 }
 
 impl Person {
-    fn of(provider: &Provider, claims: Value) -> Result<Person, Trouble> {
+    /// Of the claims of one document.
+    ///
+    /// # Errors
+    /// [`Trouble::Answer`]: it names no person.
+    pub(super) fn of(provider: &Provider, claims: Value) -> Result<Person, Trouble> {
         let text = |name: &str| claims.get(name).and_then(Value::as_str).map(str::to_owned);
         let subject = match claim(&claims, &provider.subject_claim) {
             Some(Value::String(subject)) => subject.clone(),
@@ -137,7 +141,9 @@ impl Asking<'_> {
     ) -> Result<Person, Trouble> {
         let mut person = match self.provider.protocol {
             Protocol::Openid => self.of_id_token(metadata, tokens, nonce).await?,
-            Protocol::Oauth2 => self.of_api(metadata, tokens).await?,
+            Protocol::Oauth2 | Protocol::Hook | Protocol::Ldap => {
+                self.of_api(metadata, tokens).await?
+            }
         };
         let token = tokens.refresh_token.as_ref();
         let keyring = self.realm.keyring();
@@ -178,7 +184,11 @@ impl Asking<'_> {
         Ok(person)
     }
 
-    async fn of_api(&self, metadata: &Metadata, tokens: &Tokens) -> Result<Person, Trouble> {
+    pub(super) async fn of_api(
+        &self,
+        metadata: &Metadata,
+        tokens: &Tokens,
+    ) -> Result<Person, Trouble> {
         let url = metadata.userinfo_endpoint.as_deref();
         let url = url.ok_or(Trouble::Own("userinfo_endpoint is missing"))?;
         let mut claims = self.api(url, tokens).await?;

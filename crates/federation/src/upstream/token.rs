@@ -18,7 +18,7 @@ const ASSERTION_LIFETIME: u64 = 60;
 const MAX_TOKEN: usize = 16 * 1024;
 /// The longest refresh token that is kept of a provider, in bytes
 const MAX_REFRESH_TOKEN: usize = 4096;
-const JSON: &str = "application/json";
+pub(super) const JSON: &str = "application/json";
 
 /// What a provider gave.
 pub struct Tokens {
@@ -59,7 +59,11 @@ impl NotRefreshed {
         let code = match &trouble {
             Trouble::Refused(code) => code.as_str(),
             Trouble::TooMany | Trouble::Fetch(_) => return NotRefreshed::Later(trouble),
-            Trouble::Metadata(_) | Trouble::Answer(_) | Trouble::Token(_) | Trouble::Own(_) => {
+            Trouble::Metadata(_)
+            | Trouble::Answer(_)
+            | Trouble::Directory(_)
+            | Trouble::Token(_)
+            | Trouble::Own(_) => {
                 return NotRefreshed::Trouble(trouble);
             }
         };
@@ -199,7 +203,7 @@ impl Asking<'_> {
         read(&reply, None).map_err(NotRefreshed::of)
     }
 
-    async fn token(
+    pub(super) async fn token(
         &self,
         metadata: &Metadata,
         fields: &[(&str, &str)],
@@ -241,7 +245,7 @@ impl Asking<'_> {
     }
 
     /// The form with who we are, and the header field that says it.
-    fn form(
+    pub(super) fn form(
         &self,
         metadata: &Metadata,
         fields: &[(&str, &str)],

@@ -62,6 +62,7 @@ pub async fn verify_of(
     let attempt = Attempt {
         browser,
         user: user.as_ref(),
+        typed,
         state: state.left,
         ends_at: state.ends_at,
         form,

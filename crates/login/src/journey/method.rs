@@ -182,6 +182,8 @@ pub struct Attempt<'a> {
     pub browser: &'a BrowserRequest,
     /// The account that was named, where there is one.
     pub user: Option<&'a User>,
+    /// What was typed to name it; empty where nothing was.
+    pub typed: &'a str,
     /// What [`Start::run`] answered; empty where there was no start.
     pub state: &'a [u8],
     /// For how long the page that it answers may be sent again, Unix seconds: what counts once is

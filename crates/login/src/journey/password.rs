@@ -5,6 +5,7 @@ use signet_directory::{self as directory, User};
 
 use super::budgets::Standing;
 use super::method::{Answer, Attempt, Method, MethodPage, Page, Step, Verdict, step_page};
+use super::migrate::{self, Asked};
 use signet_pages::Html;
 use signet_realm::attempts::Kind;
 use signet_request::access::Entrance;
@@ -38,6 +39,17 @@ fn verify<'a>(attempt: &'a Attempt<'a>) -> Answer<'a, Verdict> {
         let user = attempt.user.filter(|_| attempt.standing == Standing::Open);
         let context = &attempt.browser.context;
         let users = &context.realm.people.users;
+        // Who is not known here may be known where the people of this realm come from.
+        if attempt.user.is_none() && attempt.standing == Standing::Open {
+            match migrate::ask(attempt.browser, attempt.typed, &password).await? {
+                Asked::Nobody => {}
+                Asked::Theirs(user) if Entrance::Login.opens(&user, context.now()) => {
+                    return Ok(Verdict::Proven(user));
+                }
+                Asked::Theirs(_) | Asked::Refused => return Ok(Verdict::Wrong),
+                Asked::Later => return Ok(Verdict::Busy),
+            }
+        }
         // The account's own browser does not wait behind whoever guesses.
         let device = attempt.browser.device();
         let known = user.zip(device.as_ref()).and_then(|(u, d)| d.known(u));

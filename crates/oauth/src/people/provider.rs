@@ -1,7 +1,8 @@
 //! Identity providers of others: what the registry says of each, and which of it can be.
 //!
 //! A provider is an OpenID Connect issuer, found by discovery, or an OAuth 2 server whose endpoints
-//! the record names. Nothing here fetches anything.
+//! the record names; or a server that is asked for passwords alone, until its people have moved.
+//! Nothing here fetches anything.
 use crate::issued::names::wire_names;
 use crate::uri::Uri;
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,10 @@ pub const MAX_PROVIDERS: usize = 100;
 pub const MAX_PROVIDER_ROWS: usize = 64;
 /// Most mail domains that lead to one identity provider.
 pub const MAX_PROVIDER_DOMAINS: usize = 256;
+/// Most identity providers that are asked for one password.
+pub const MAX_MIGRATED_FROM: usize = 3;
+/// What stands in [`Provider::search_filter`] for what was typed.
+pub const LOGIN: &str = "{login}";
 /// The longest text of a member of an identity provider's record, in bytes.
 pub const MAX_PROVIDER_TEXT: usize = 512;
 
@@ -28,8 +33,27 @@ pub enum Protocol {
     Openid,
     /// OAuth 2 alone: endpoints by the record, the person by what an API answers.
     Oauth2,
+    /// A password is asked by a form that is posted, and the answer says who the person is.
+    Hook,
+    /// LDAP: a password is asked by a bind (RFC 4513 section 5.1.3).
+    Ldap,
 }
-wire_names!(Protocol { Openid = "openid", Oauth2 = "oauth2" });
+wire_names!(Protocol {
+    Openid = "openid",
+    Oauth2 = "oauth2",
+    Hook = "hook",
+    Ldap = "ldap",
+});
+
+impl Protocol {
+    /// Whether people can be sent there. Of the others passwords are asked, and nothing else.
+    pub fn leads_there(self) -> bool {
+        match self {
+            Protocol::Openid | Protocol::Oauth2 => true,
+            Protocol::Hook | Protocol::Ldap => false,
+        }
+    }
+}
 
 /// How this server shows a provider who it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -184,6 +208,15 @@ pub struct Provider {
     /// Mail domains whose people log in there.
     #[serde(default)]
     pub domains: Vec<String>,
+    /// It is asked for the password of who is not known here, and who is theirs gets an account.
+    #[serde(default)]
+    pub migrate: bool,
+    /// Of a directory: where its people are, a distinguished name (RFC 4514).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search_base: Option<String>,
+    /// Of a directory: who is meant, a filter (RFC 4515) with `{login}` for what was typed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search_filter: Option<String>,
     /// What of its claims is taken over.
     #[serde(default)]
     pub claims: Vec<ClaimRow>,
@@ -250,6 +283,9 @@ impl Provider {
             keep_refresh_token: false,
             exchange_clients: Vec::new(),
             domains: Vec::new(),
+            migrate: false,
+            search_base: None,
+            search_filter: None,
             claims: Vec::new(),
             groups: Vec::new(),
             revision: 0,
@@ -289,6 +325,11 @@ impl Provider {
             }
         }
         provider
+    }
+
+    /// Whether people may be sent there now.
+    pub fn leads_there(&self) -> bool {
+        self.enabled && self.protocol.leads_there()
     }
 
     /// What a button calls it.
@@ -335,7 +376,9 @@ impl Provider {
         if self.label.as_deref().is_some_and(|label| !short(label)) {
             return Err("label must be a short text");
         }
-        if !short(&self.client_id) {
+        if !short(&self.client_id)
+            && (self.auth != ProviderAuth::None || self.protocol.leads_there())
+        {
             return Err("client_id is missing, or too long");
         }
         let is_url = |text: &str| {
@@ -343,8 +386,15 @@ impl Provider {
             Uri::parse(text)
                 .is_some_and(|uri| matches!(uri.scheme, "https" | "http") && uri.host.is_some())
         };
-        if !is_url(&self.issuer) || self.issuer.contains('?') {
+        if self.protocol == Protocol::Ldap {
+            self.check_directory()?;
+        } else if !is_url(&self.issuer) || self.issuer.contains('?') {
             return Err("issuer must be an absolute https URL without query and fragment");
+        }
+        if !self.protocol.leads_there() {
+            self.check_asked_alone()?;
+        } else if self.search_base.is_some() || self.search_filter.is_some() {
+            return Err("search_base and search_filter are of protocol ldap");
         }
         if self.logo_uri.as_deref().is_some_and(|url| !is_url(url)) {
             return Err("logo_uri must be an absolute https URL without fragment");
@@ -428,6 +478,70 @@ impl Provider {
     }
 }
 
+impl Provider {
+    /// What an LDAP server needs.
+    fn check_directory(&self) -> Result<(), Fault> {
+        let uri = Uri::parse(&self.issuer).filter(|uri| {
+            matches!(uri.scheme, "ldaps" | "ldap")
+                && uri.host.is_some_and(|host| !host.is_empty())
+                && matches!(uri.rest, "" | "/")
+        });
+        if uri.is_none() {
+            return Err("issuer must be ldaps://HOST[:PORT], or ldap://HOST[:PORT] for STARTTLS");
+        }
+        let fits = |text: &Option<String>| {
+            text.as_deref().is_some_and(|text| {
+                !text.is_empty()
+                    && text.len() <= MAX_PROVIDER_TEXT
+                    && !text.chars().any(char::is_control)
+            })
+        };
+        if !fits(&self.search_base) {
+            return Err("ldap needs search_base, a distinguished name");
+        }
+        let named = self.search_filter.as_deref().unwrap_or_default();
+        if !fits(&self.search_filter) || !named.contains(LOGIN) {
+            return Err("ldap needs search_filter, a filter with {login} for what was typed");
+        }
+        if !matches!(
+            self.auth,
+            ProviderAuth::ClientSecretBasic | ProviderAuth::None
+        ) {
+            return Err(
+                "ldap binds with client_id and client_secret, or, with token_endpoint_auth_method none, searches as nobody",
+            );
+        }
+        Ok(())
+    }
+
+    /// What a server cannot have that people are not sent to.
+    fn check_asked_alone(&self) -> Result<(), Fault> {
+        if !self.migrate {
+            return Err("protocol hook and ldap need migrate: people cannot be sent there");
+        }
+        let leads = self.authorization_endpoint.is_some()
+            || self.token_endpoint.is_some()
+            || self.userinfo_endpoint.is_some()
+            || self.emails_endpoint.is_some()
+            || self.preset.is_some()
+            || self.logout
+            || self.keep_refresh_token
+            || self.trust_acr
+            || !self.domains.is_empty();
+        if leads {
+            return Err(
+                "protocol hook and ldap have no endpoints, preset, logout, keep_refresh_token, trust_acr and domains: people are not sent there",
+            );
+        }
+        if self.protocol == Protocol::Hook
+            && (self.search_base.is_some() || self.search_filter.is_some())
+        {
+            return Err("search_base and search_filter are of protocol ldap");
+        }
+        Ok(())
+    }
+}
+
 fn is_domain(text: &str) -> bool {
     let label = |label: &str| {
         !label.is_empty()
@@ -459,9 +573,17 @@ impl Providers {
         self.0.get(name)
     }
 
-    /// The provider of this name, where people may use it.
+    /// The provider of this name, where people may be sent there.
     pub fn usable(&self, name: &str) -> Option<&Arc<Provider>> {
-        self.get(name).filter(|provider| provider.enabled)
+        self.get(name).filter(|provider| provider.leads_there())
+    }
+
+    /// Those that are asked for the passwords of people who are not known, at most
+    /// [`MAX_MIGRATED_FROM`], in the order of their names.
+    pub fn asked_for_passwords(&self) -> impl Iterator<Item = &Arc<Provider>> {
+        let asked = self.iter();
+        let asked = asked.filter(|provider| provider.enabled && provider.migrate);
+        asked.take(MAX_MIGRATED_FROM)
     }
 
     /// All, in the order of their names.
@@ -483,112 +605,10 @@ impl Providers {
     pub fn of_address(&self, typed: &str) -> Option<&Arc<Provider>> {
         let (_, domain) = typed.trim().rsplit_once('@')?;
         let domain = domain.to_ascii_lowercase();
-        let mut usable = self.iter().filter(|provider| provider.enabled);
+        let mut usable = self.iter().filter(|provider| provider.leads_there());
         usable.find(|provider| provider.domains.contains(&domain))
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn provider() -> Provider {
-        Provider {
-            client_id: "signet".into(),
-            sealed_secret: Some("c2VhbGVk".into()),
-            ..Provider::new("corp", "https://id.corp.example")
-        }
-    }
-
-    #[test]
-    fn a_record_that_can_be_one_passes_and_others_say_why() {
-        assert_eq!(provider().check(), Ok(()));
-        type Mistake = (&'static str, fn(&mut Provider));
-        let wrong: &[Mistake] = &[
-            ("name", |p| p.name = "Corp".into()),
-            ("name", |p| p.name = "-corp".into()),
-            ("name", |p| p.name = "a/b".into()),
-            ("name", |p| p.name = String::new()),
-            ("issuer", |p| p.issuer = "corp".into()),
-            ("issuer", |p| p.issuer = "javascript:alert(1)".into()),
-            ("issuer", |p| p.issuer = "https://id.corp.example/?x".into()),
-            ("client_id", |p| p.client_id = String::new()),
-            ("secret", |p| p.sealed_secret = None),
-            ("scope", |p| p.scope = "email".into()),
-            ("oauth2", |p| p.protocol = Protocol::Oauth2),
-            ("endpoint", |p| p.token_endpoint = Some("ftp://x/".into())),
-            ("domains", |p| p.domains = vec!["Corp.example".into()]),
-            ("domains", |p| p.domains = vec!["a@corp.example".into()]),
-            ("groups", |p| {
-                p.groups = vec![GroupRow {
-                    claim: "groups".into(),
-                    value: "*".into(),
-                    group: Some("staff".into()),
-                }];
-            }),
-        ];
-        for (what, change) in wrong {
-            let mut provider = provider();
-            change(&mut provider);
-            let fault = provider.check().expect_err(what);
-            assert!(fault.contains(what), "{what}: {fault}");
-        }
-    }
-
-    #[test]
-    fn a_public_client_and_one_with_a_key_need_no_secret() {
-        for auth in [ProviderAuth::None, ProviderAuth::PrivateKeyJwt] {
-            let without = Provider {
-                auth,
-                sealed_secret: None,
-                ..provider()
-            };
-            assert_eq!(without.check(), Ok(()));
-        }
-    }
-
-    #[test]
-    fn presets_say_everything_but_who_this_server_is() {
-        for preset in [
-            Preset::Github,
-            Preset::Google,
-            Preset::Gitlab,
-            Preset::Apple,
-        ] {
-            let whole = Provider {
-                client_id: "x".into(),
-                sealed_secret: Some("c2VhbGVk".into()),
-                ..Provider::of_preset("p", preset)
-            };
-            assert_eq!(whole.check(), Ok(()), "{preset:?}");
-        }
-        let tenant = Provider::of_preset("p", Preset::Microsoft);
-        assert!(tenant.check().is_err(), "whose tenant it is must be said");
-    }
-
-    #[test]
-    fn an_address_leads_to_the_provider_of_its_domain() {
-        let mut providers = Providers::default();
-        providers.put(Arc::new(Provider {
-            domains: vec!["corp.example".into()],
-            ..provider()
-        }));
-        let leads = |typed: &str| providers.of_address(typed).is_some();
-        assert!(leads("ann@corp.example") && leads(" ANN@Corp.Example "));
-        for typed in [
-            "ann",
-            "ann@",
-            "ann@x.corp.example",
-            "corp.example",
-            "ann@corp.example.evil.example",
-        ] {
-            assert!(!leads(typed), "{typed}");
-        }
-        providers.put(Arc::new(Provider {
-            domains: vec!["corp.example".into()],
-            enabled: false,
-            ..provider()
-        }));
-        assert!(providers.of_address("ann@corp.example").is_none());
-    }
-}
+mod tests;

@@ -152,7 +152,7 @@ fn refused(
                 Trouble::Answer(_) | Trouble::Metadata(_) | Trouble::Token(_) => {
                     "the provider's answer is not right"
                 }
-                Trouble::Own(_) | Trouble::TooMany | Trouble::Fetch(_) => {
+                Trouble::Own(_) | Trouble::TooMany | Trouble::Fetch(_) | Trouble::Directory(_) => {
                     "the provider could not be asked"
                 }
             };

@@ -291,6 +291,33 @@ impl Outbound {
             .unwrap_or(Err(FetchError::TimedOut))
     }
 
+    /// A conversation over TCP in another protocol than HTTP, under the bounds of a fetch: where it
+    /// may go to, how long it may take, how many there are at once. Whom TLS trusts is handed on.
+    ///
+    /// # Errors
+    /// See `FetchError`; what goes wrong in the conversation is in its outcome.
+    pub async fn converse<T, F>(
+        &self,
+        host: &str,
+        port: u16,
+        talk: impl FnOnce(TcpStream, Arc<ClientConfig>) -> F,
+    ) -> Result<T, FetchError>
+    where
+        F: Future<Output = T>,
+    {
+        let whole = async {
+            // The semaphore is never closed.
+            let turn = self.turns.acquire().await;
+            let _turn = turn.map_err(|_| FetchError::TimedOut)?;
+            let stream = self.connect(host, port).await?;
+            let config = self.tls.get_or_init(|| self.make_tls()).await.clone();
+            Ok(talk(stream, config).await)
+        };
+        timeout(self.options.timeout, whole)
+            .await
+            .unwrap_or(Err(FetchError::TimedOut))
+    }
+
     /// A connection to the server of a URL, for [`Outbound::send_on`], and what drives it.
     pub(super) async fn keep(&self, url: &str) -> Result<(Sender, Driven), FetchError> {
         let target = Target::parse(url, &self.options)?;
@@ -323,7 +350,7 @@ impl Outbound {
     }
 
     async fn shake_hands(&self, target: &Target) -> Result<(Sender, Driven), FetchError> {
-        let stream = self.connect(target).await?;
+        let stream = self.connect(&target.host, target.port).await?;
         // What is asked is short, and somebody waits for it.
         stream
             .set_nodelay(true)
@@ -345,10 +372,10 @@ impl Outbound {
 
     /// Resolves once, checks each address, and connects to the first that answers of those that
     /// passed.
-    async fn connect(&self, target: &Target) -> Result<TcpStream, FetchError> {
-        let addresses: Vec<SocketAddr> = match target.host.parse::<IpAddr>() {
-            Ok(address) => vec![SocketAddr::new(address, target.port)],
-            Err(_) => tokio::net::lookup_host((target.host.as_str(), target.port))
+    async fn connect(&self, host: &str, port: u16) -> Result<TcpStream, FetchError> {
+        let addresses: Vec<SocketAddr> = match host.parse::<IpAddr>() {
+            Ok(address) => vec![SocketAddr::new(address, port)],
+            Err(_) => tokio::net::lookup_host((host, port))
                 .await
                 .map_err(|_| FetchError::Address)?
                 .collect(),

@@ -16,7 +16,7 @@ pub(crate) struct ProviderDocument {
     logo_uri: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     preset: Option<&'static str>,
-    /// `openid` or `oauth2`
+    /// `openid`, `oauth2`, `hook` or `ldap`
     protocol: &'static str,
     issuer: String,
     client_id: String,
@@ -49,6 +49,11 @@ pub(crate) struct ProviderDocument {
     keep_refresh_token: bool,
     exchange_clients: Vec<String>,
     domains: Vec<String>,
+    migrate: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    search_base: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    search_filter: Option<String>,
     claims: Vec<ClaimForm>,
     groups: Vec<GroupForm>,
 }
@@ -94,6 +99,9 @@ impl ProviderDocument {
             keep_refresh_token: provider.keep_refresh_token,
             exchange_clients: provider.exchange_clients.clone(),
             domains: provider.domains.clone(),
+            migrate: provider.migrate,
+            search_base: provider.search_base.clone(),
+            search_filter: provider.search_filter.clone(),
             claims: claims.collect(),
             groups: groups.collect(),
         }

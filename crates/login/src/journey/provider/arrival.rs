@@ -13,15 +13,14 @@ use crate::failure::Failure;
 use crate::freshness::{self, Fresh};
 use signet_audit::Action;
 use signet_directory::session::Upstream;
-use signet_directory::{Linked, StoredAttribute, UpstreamLink, User, UserDraft, Value};
+use signet_directory::{Linked, UpstreamLink, User, UserDraft};
 use signet_federation::upstream::Person;
 use signet_federation::upstream_tokens;
-use signet_oauth::people::MAX_ATTRIBUTES;
 use signet_request::browser_request::{Arrived, BrowserRequest};
 use signet_request::interaction::{Arrival, Interaction};
 use signet_request::security_mail::{self, SecurityEvent};
 
-use super::profile;
+use super::mapped::Mapped;
 
 const ROW: Purpose = Purpose::Other("provider-arrival");
 const TAKEN: &str = "provider-taken";
@@ -302,86 +301,4 @@ fn mapped(
     mapped.put(&mut wanted, groups_until(browser));
     // Of a directory's person the directory says it.
     (wanted != *user && user.link.is_none()).then_some((mapped, wanted))
-}
-
-/// What tables make of claims.
-struct Mapped {
-    profile: Vec<(String, String)>,
-    attributes: Vec<(String, Value)>,
-    groups: Vec<String>,
-}
-
-impl Mapped {
-    fn of(
-        provider: &Provider,
-        person: &Person,
-        schema: impl Fn(&str) -> Option<std::sync::Arc<signet_oauth::people::Attribute>>,
-    ) -> Mapped {
-        let mut mapped = Mapped {
-            profile: Vec::new(),
-            attributes: Vec::new(),
-            groups: Vec::new(),
-        };
-        for row in &provider.claims {
-            let Some(value) = signet_federation::upstream::claim(&person.claims, &row.claim) else {
-                continue;
-            };
-            if profile::NAMES.contains(&&*row.to) {
-                if let Some(text) = value.as_str() {
-                    mapped.profile.push((row.to.clone(), text.to_owned()));
-                }
-                continue;
-            }
-            let Ok(value) = serde_json::from_value::<Value>(value.clone()) else {
-                continue;
-            };
-            let fits = schema(&row.to)
-                .is_some_and(|attribute| attribute.accepts(&value.to_attribute()).is_ok());
-            if fits {
-                mapped.attributes.push((row.to.clone(), value));
-            }
-        }
-        for row in &provider.groups {
-            let value = signet_federation::upstream::claim(&person.claims, &row.claim);
-            let values: Vec<&str> = match value {
-                Some(serde_json::Value::String(one)) => vec![one],
-                Some(serde_json::Value::Array(list)) => {
-                    list.iter().filter_map(serde_json::Value::as_str).collect()
-                }
-                Some(_) | None => Vec::new(),
-            };
-            match &row.group {
-                Some(group) if values.contains(&&*row.value) => mapped.groups.push(group.clone()),
-                Some(_) => {}
-                None => {
-                    let named = values
-                        .iter()
-                        .filter(|name| signet_oauth::people::check_group_name(name).is_ok());
-                    mapped.groups.extend(named.map(|name| (*name).to_owned()));
-                }
-            }
-        }
-        mapped.groups.sort_unstable();
-        mapped.groups.dedup();
-        mapped.groups.truncate(signet_directory::MAX_USER_GROUPS);
-        mapped
-    }
-
-    /// `until`: Unix seconds from which the groups count no more, unless they are named again.
-    fn put(&self, user: &mut User, until: u64) {
-        for (name, text) in &self.profile {
-            profile::set(&mut user.profile, name, text);
-        }
-        for (name, value) in &self.attributes {
-            if user.attributes.len() < MAX_ATTRIBUTES || user.attributes.contains_key(name) {
-                let stored = StoredAttribute {
-                    value: value.clone(),
-                    verified: true,
-                };
-                user.attributes.insert(name.clone(), stored);
-            }
-        }
-        user.groups_outside.clone_from(&self.groups);
-        user.groups_outside_until = (!self.groups.is_empty()).then_some(until);
-    }
 }

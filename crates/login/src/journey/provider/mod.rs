@@ -10,12 +10,15 @@ mod arrival;
 pub mod arrive;
 mod journey;
 mod leave;
+mod mapped;
 mod profile;
 
 pub(crate) use account::{begin_link, unlink};
 pub(crate) use arrival::{as_will_be, bring, complete};
 pub(crate) use arrive::submit;
 pub use leave::{came_back, onward};
+pub(crate) use mapped::Mapped;
+pub(crate) use profile::of as profile_of;
 
 use signet_oauth::people::provider::Provider;
 
@@ -47,7 +50,7 @@ pub(super) const LEAD: Lead = Lead {
 /// The buttons of the login page.
 pub(crate) fn buttons(browser: &BrowserRequest) -> Vec<ProviderButton> {
     let providers = browser.context.snapshot.registry.providers.iter();
-    let shown = providers.filter(|provider| provider.enabled && !provider.hidden);
+    let shown = providers.filter(|provider| provider.leads_there() && !provider.hidden);
     shown
         .map(|provider| ProviderButton {
             decision: format!("{DECISION}{}", provider.name),

@@ -44,7 +44,7 @@ pub(super) fn set(profile: &mut Profile, name: &str, text: &str) {
 }
 
 /// The profile that a new account begins with.
-pub(super) fn of(claims: &Value) -> Profile {
+pub(crate) fn of(claims: &Value) -> Profile {
     let mut profile = Profile::default();
     for name in NAMES {
         if let Some(text) = claims.get(name).and_then(Value::as_str) {

@@ -33,9 +33,10 @@ pub enum ProviderCommand {
         #[command(flatten)]
         target: Target,
     },
-    /// Add an identity provider: an OpenID Connect issuer, or one of a preset.
+    /// Add an identity provider: an OpenID Connect issuer, or one of a preset; or a server whose
+    /// people move here when they log in for the first time (docs/moving.md).
     #[command(
-        after_help = "Example:\n  signet provider add corp --issuer https://id.corp.example --client-id signet --client-secret-file secret\n  signet provider add github --preset github --client-id Iv1.8a61 --client-secret-file secret\n  signet provider add corp --issuer https://id.corp.example --client-id signet token_endpoint_auth_method=private_key_jwt"
+        after_help = "Example:\n  signet provider add corp --issuer https://id.corp.example --client-id signet --client-secret-file secret\n  signet provider add github --preset github --client-id Iv1.8a61 --client-secret-file secret\n  signet provider add corp --issuer https://id.corp.example --client-id signet token_endpoint_auth_method=private_key_jwt\n  signet provider add old --issuer https://old.example/realms/corp --client-id signet --client-secret-file secret migrate=true hidden=true trust_email=true"
     )]
     Add {
         /// What it is called in URLs and buttons: lower-case letters, digits and hyphens.
@@ -43,9 +44,9 @@ pub enum ProviderCommand {
         /// Its issuer identifier.
         #[arg(long)]
         issuer: Option<String>,
-        /// Who this server is there.
+        /// Who this server is there; of an LDAP server the name that it binds with.
         #[arg(long)]
-        client_id: String,
+        client_id: Option<String>,
         /// The file with the client secret; - for standard input.
         #[arg(long, value_name = "FILE")]
         client_secret_file: Option<PathBuf>,
@@ -108,7 +109,7 @@ pub fn provider(command: ProviderCommand, output: &Output) -> Result<(), Failure
             let said = [
                 ("issuer", issuer),
                 ("preset", preset),
-                ("client_id", Some(client_id)),
+                ("client_id", client_id),
             ];
             for (member, value) in said {
                 if let Some(value) = value {
