@@ -7,5 +7,10 @@
 //! It knows no page and no session: the person's way there and back is the login's.
 #![forbid(unsafe_code)]
 
+mod mapped;
+pub mod migrate;
+pub mod profile;
 pub mod upstream;
 pub mod upstream_tokens;
+
+pub use mapped::Mapped;

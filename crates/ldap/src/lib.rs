@@ -2,8 +2,8 @@
 //! ([`ask`]).
 //!
 //! The protocol is the `ldap3` crate's. What is ours is what surrounds it: TLS always (LDAPS, or
-//! STARTTLS by RFC 4511 section 4.14), a bound on the bytes that are read, no referral followed, and
-//! no bind without a password (RFC 4513 section 5.1.2 lets such a bind succeed for everybody).
+//! STARTTLS by RFC 4511 section 4.14), a bound on the bytes that are read, no referral followed,
+//! and no bind without a password (RFC 4513 section 5.1.2 lets such a bind succeed for everybody).
 //!
 //! Whom a connection may go to, and how long a question may take, is for whoever opens it to say.
 #![forbid(unsafe_code)]

@@ -18,7 +18,6 @@ mod lead;
 pub mod link;
 mod login_page;
 pub mod method;
-mod migrate;
 mod next;
 pub mod one_time_code;
 pub mod passkey;

@@ -1,11 +1,12 @@
 //! The password, on the login page.
 
+use signet_audit::Action;
 use signet_crypto::Secret;
 use signet_directory::{self as directory, User};
+use signet_federation::migrate::{Asked, FirstLogin};
 
 use super::budgets::Standing;
 use super::method::{Answer, Attempt, Method, MethodPage, Page, Step, Verdict, step_page};
-use super::migrate::{self, Asked};
 use signet_pages::Html;
 use signet_realm::attempts::Kind;
 use signet_request::access::Entrance;
@@ -41,7 +42,15 @@ fn verify<'a>(attempt: &'a Attempt<'a>) -> Answer<'a, Verdict> {
         let users = &context.realm.people.users;
         // Who is not known here may be known where the people of this realm come from.
         if attempt.user.is_none() && attempt.standing == Standing::Open {
-            match migrate::ask(attempt.browser, attempt.typed, &password).await? {
+            let first = FirstLogin {
+                realm: &context.realm,
+                snapshot: &context.snapshot,
+                caller: attempt.browser.caller(),
+                typed: attempt.typed,
+                password: &password,
+                now: context.now(),
+            };
+            match first.ask(context.event(Action::ACCOUNT)).await? {
                 Asked::Nobody => {}
                 Asked::Theirs(user) if Entrance::Login.opens(&user, context.now()) => {
                     return Ok(Verdict::Proven(user));

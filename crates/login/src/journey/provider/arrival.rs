@@ -14,13 +14,12 @@ use crate::freshness::{self, Fresh};
 use signet_audit::Action;
 use signet_directory::session::Upstream;
 use signet_directory::{Linked, UpstreamLink, User, UserDraft};
+use signet_federation::Mapped;
 use signet_federation::upstream::Person;
 use signet_federation::upstream_tokens;
 use signet_request::browser_request::{Arrived, BrowserRequest};
 use signet_request::interaction::{Arrival, Interaction};
 use signet_request::security_mail::{self, SecurityEvent};
-
-use super::mapped::Mapped;
 
 const ROW: Purpose = Purpose::Other("provider-arrival");
 const TAKEN: &str = "provider-taken";

@@ -5,12 +5,13 @@ use signet_oauth::params::Params;
 use signet_oauth::people::provider::Provider;
 
 use super::arrival::{self, Stored};
-use super::{METHOD, asking, failed, journey, profile, refused};
+use super::{METHOD, asking, failed, journey, refused};
 use crate::failure::Failure;
 use crate::freshness;
 use crate::journey::next::{ACTION, By, Journey, Next, Proof};
 use signet_audit::Action;
 use signet_directory::{NewUser, User, folded_email};
+use signet_federation::profile;
 use signet_federation::upstream::{Person, Trouble};
 use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_pages::{Notice, ProviderFirst};

@@ -10,15 +10,11 @@ mod arrival;
 pub mod arrive;
 mod journey;
 mod leave;
-mod mapped;
-mod profile;
 
 pub(crate) use account::{begin_link, unlink};
 pub(crate) use arrival::{as_will_be, bring, complete};
 pub(crate) use arrive::submit;
 pub use leave::{came_back, onward};
-pub(crate) use mapped::Mapped;
-pub(crate) use profile::of as profile_of;
 
 use signet_oauth::people::provider::Provider;
 

@@ -3,7 +3,7 @@ use serde_json::Value;
 use signet_directory::Profile;
 
 /// Members of the profile that a claim may become.
-pub(super) const NAMES: [&str; 12] = [
+pub(crate) const NAMES: [&str; 12] = [
     "name",
     "given_name",
     "family_name",
@@ -21,7 +21,7 @@ pub(super) const NAMES: [&str; 12] = [
 const MAX_TEXT: usize = 1024;
 
 /// Puts a text into a member of the profile; one that cannot be there is left out.
-pub(super) fn set(profile: &mut Profile, name: &str, text: &str) {
+pub(crate) fn set(profile: &mut Profile, name: &str, text: &str) {
     if text.is_empty() || text.len() > MAX_TEXT || text.chars().any(char::is_control) {
         return;
     }
@@ -44,7 +44,7 @@ pub(super) fn set(profile: &mut Profile, name: &str, text: &str) {
 }
 
 /// The profile that a new account begins with.
-pub(crate) fn of(claims: &Value) -> Profile {
+pub fn of(claims: &Value) -> Profile {
     let mut profile = Profile::default();
     for name in NAMES {
         if let Some(text) = claims.get(name).and_then(Value::as_str) {

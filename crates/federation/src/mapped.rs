@@ -1,25 +1,25 @@
 //! What a record's tables make of what a provider says of a person.
 use std::collections::BTreeMap;
 
+use crate::upstream::Person;
 use signet_directory::{Profile, StoredAttribute, User, Value};
-use signet_federation::upstream::Person;
 use signet_oauth::people::MAX_ATTRIBUTES;
 use signet_oauth::people::provider::Provider;
 
-use super::profile;
+use crate::profile;
 
 /// What tables make of claims.
-pub(crate) struct Mapped {
+pub struct Mapped {
     profile: Vec<(String, String)>,
     attributes: Vec<(String, Value)>,
     /// Names of groups.
-    pub(crate) groups: Vec<String>,
+    pub groups: Vec<String>,
 }
 
 impl Mapped {
     /// What the record's tables make of what was said of a person. `schema`: an attribute by its
     /// name.
-    pub(crate) fn of(
+    pub fn of(
         provider: &Provider,
         person: &Person,
         schema: impl Fn(&str) -> Option<std::sync::Arc<signet_oauth::people::Attribute>>,
@@ -30,7 +30,7 @@ impl Mapped {
             groups: Vec::new(),
         };
         for row in &provider.claims {
-            let Some(value) = signet_federation::upstream::claim(&person.claims, &row.claim) else {
+            let Some(value) = crate::upstream::claim(&person.claims, &row.claim) else {
                 continue;
             };
             if profile::NAMES.contains(&&*row.to) {
@@ -49,7 +49,7 @@ impl Mapped {
             }
         }
         for row in &provider.groups {
-            let value = signet_federation::upstream::claim(&person.claims, &row.claim);
+            let value = crate::upstream::claim(&person.claims, &row.claim);
             let values: Vec<&str> = match value {
                 Some(serde_json::Value::String(one)) => vec![one],
                 Some(serde_json::Value::Array(list)) => {
@@ -76,20 +76,22 @@ impl Mapped {
 
     /// Puts it into an account. `until`: Unix seconds from which the groups count no more, unless
     /// they are named again.
-    pub(crate) fn put(&self, user: &mut User, until: u64) {
+    pub fn put(&self, user: &mut User, until: u64) {
         self.put_profile(&mut user.profile);
         self.put_attributes(&mut user.attributes);
         user.groups_outside.clone_from(&self.groups);
         user.groups_outside_until = (!self.groups.is_empty()).then_some(until);
     }
 
-    pub(crate) fn put_profile(&self, into: &mut Profile) {
+    /// Puts what it says of the profile into one.
+    pub fn put_profile(&self, into: &mut Profile) {
         for (name, text) in &self.profile {
             profile::set(into, name, text);
         }
     }
 
-    pub(crate) fn put_attributes(&self, into: &mut BTreeMap<String, StoredAttribute>) {
+    /// Puts what it says of attributes among those of an account.
+    pub fn put_attributes(&self, into: &mut BTreeMap<String, StoredAttribute>) {
         for (name, value) in &self.attributes {
             if into.len() < MAX_ATTRIBUTES || into.contains_key(name) {
                 let stored = StoredAttribute {
