@@ -180,7 +180,7 @@ fn who_is_known_at_the_old_server_alone_is_moved_at_the_first_login_and_asked_fo
     assert_eq!((&*user.username, user.email_verified), ("bob", true));
     assert_eq!(user.id, "ABEiM0RVZneImaq7zN3u_w");
     assert_eq!(user.profile.nickname.as_deref(), Some("Bob"));
-    assert_eq!(user.groups, [staff.id.clone()]);
+    assert_eq!(user.groups, std::slice::from_ref(&staff.id));
     assert!(!user.admin);
 
     // From now on it is this server's: the old one is not asked, and may be gone.

@@ -125,7 +125,7 @@ impl Asking<'_> {
             Ok(None) => return Ok(None),
             Ok(Some(entry)) => entry,
             // The policy of the directory keeps the person out: an expired password, a locked
-            // account. Which, is said to nobody who may be a stranger.
+            // account. An unauthenticated caller does not learn which.
             Err(LdapError::Refused(code)) => {
                 tracing::info!(provider = %provider.name, code, "a bind was refused by the directory");
                 return Ok(None);

@@ -1,4 +1,4 @@
-//! A server that answers as it is told to, and what a question makes of it.
+//! A server that answers by a script, and what a question makes of it.
 
 use std::sync::{Arc, Mutex};
 
