@@ -428,6 +428,6 @@ fn nobody_is_sent_to_a_server_that_is_asked_for_passwords_alone() {
     let page = here.get(&request(&[("idp_hint", "old")]));
     assert!(page.url.starts_with("/authorize"), "{}", page.url);
     here.get("/providers/old/callback?code=c&state=s")
-        .expect_status(404);
+        .expect_error("not_found");
     assert!(old.heard().is_empty());
 }
