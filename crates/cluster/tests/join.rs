@@ -4,8 +4,8 @@ use signet_cluster::{
     NodeId,
     identity::Identity,
     join::{
-        ClusterError, Description, Host, HostParts, JoinError, Newcomer, Provide, Token, Welcome,
-        join,
+        ByStream, ClusterError, Description, Host, HostParts, JoinError, Newcomer, Provide, Token,
+        Welcome, join,
     },
     member::{Known, Member, Members},
     transport::Transport,
@@ -182,7 +182,7 @@ fn ask_as(
         description: description(address),
         profile: profile.to_vec(),
     };
-    block_on(join(token, &newcomer, &SystemClock))
+    block_on(join(token, &newcomer, &SystemClock, &ByStream))
 }
 
 #[test]

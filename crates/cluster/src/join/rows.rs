@@ -146,10 +146,12 @@ pub(super) async fn admit(
 /// A name that was claimed until a moment, and is given back unless it was used.
 pub(super) struct Claim {
     key: Key,
-    version: u64,
+    /// None: an earlier request of the same identity claimed it, and may still be under way.
+    version: Option<u64>,
 }
 
-/// Claims a name for an identity until `end`; `None`: it is taken.
+/// Claims a name for an identity until `end`; `None`: it is another one's. What the same identity
+/// claimed before is its own: its request may have been lost, and the claim not.
 pub(super) async fn claim(
     store: &dyn Store,
     node: &NodeId,
@@ -164,17 +166,25 @@ pub(super) async fn claim(
         end,
     };
     Ok(match store.commit(Change::new(insert), now).await? {
-        Outcome::Done { version } => Some(Claim { key, version }),
+        Outcome::Done { version } => {
+            let version = Some(version);
+            Some(Claim { key, version })
+        }
+        Outcome::Refused(Some(row)) if row.value == fingerprint.0 => {
+            let version = None;
+            Some(Claim { key, version })
+        }
         Outcome::Refused(_) => None,
     })
 }
 
 impl Claim {
     pub(super) async fn give_back(self, store: &dyn Store, now: u64) -> Result<(), StoreError> {
-        let remove = Op::Remove {
-            key: self.key,
-            version: self.version,
+        let Some(version) = self.version else {
+            return Ok(());
         };
+        let key = self.key;
+        let remove = Op::Remove { key, version };
         store.commit(Change::new(remove), now).await.map(drop)
     }
 }

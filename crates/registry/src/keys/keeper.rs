@@ -573,7 +573,7 @@ impl SigningKeys {
     ) -> Result<Write, KeysError> {
         let ring = Arc::clone(keyring);
         let (mut record, key) =
-            tokio::task::spawn_blocking(move || Record::generate(kind, &ring, at.now))
+            signet_surroundings::blocking(move || Record::generate(kind, &ring, at.now))
                 .await
                 .map_err(|_| KeysError::Stopping)??;
         record.active_from = active_from;
