@@ -60,6 +60,7 @@ impl Provide for Giver {
     fn provide(&self, newcomer: &ClusterMember) -> BoxFuture<'static, Result<Vec<u8>, String>> {
         let (data_dir, issuer) = (self.data_dir.clone(), self.issuer.clone());
         let (store, part, now) = (self.store.clone(), self.part.clone(), self.clock.now());
+        let identity = newcomer.fingerprint();
         let (newcomer, development) = (newcomer.node.clone(), self.development);
         Box::pin(async move {
             let failed = |e: &dyn std::fmt::Display| e.to_string();
@@ -70,7 +71,7 @@ impl Provide for Giver {
                     SharedStore::Replicated
                 }
             };
-            let number = numbers::give(&*store, &newcomer, now).await;
+            let number = numbers::give(&*store, &newcomer, Some(&identity), now).await;
             let number = number.map_err(|e| failed(&e))?;
             let package =
                 blocking(move || Package::of(&data_dir, &issuer, number, kind, development));

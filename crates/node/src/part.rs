@@ -173,7 +173,7 @@ impl Part {
         if store.status().role != Role::Alone {
             return Ok(());
         }
-        let number = numbers::give(&*store, &self.of.node, now).await;
+        let number = numbers::give(&*store, &self.of.node, None, now).await;
         let number = number.map_err(|e| e.to_string())?;
         let (me, wire) = (self.member(number), self.wire());
         let begun = run(&*self.of.peers, async move { store.begin(me, wire).await });

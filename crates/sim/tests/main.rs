@@ -16,6 +16,7 @@ mod executor;
 mod history;
 mod installation;
 mod joins;
+mod keys;
 mod moves;
 mod place;
 mod planted;

@@ -22,6 +22,10 @@ pub(crate) enum Planted {
     NumberTwice,
     /// A store that is left does not say where its rows went.
     TwoStores,
+    /// A key signs as soon as it is made.
+    KeyAtOnce,
+    /// A key is removed as soon as it signs no more.
+    KeyForgotten,
 }
 
 struct Wrong {
@@ -41,7 +45,9 @@ impl Planted {
             | Planted::StaleRead
             | Planted::LyingDisks
             | Planted::NumberTwice
-            | Planted::TwoStores => realm,
+            | Planted::TwoStores
+            | Planted::KeyAtOnce
+            | Planted::KeyForgotten => realm,
         };
         Arc::new(RealmStore::new(&realm, store))
     }
@@ -53,7 +59,9 @@ impl Planted {
             | Planted::OneRealm
             | Planted::LyingDisks
             | Planted::NumberTwice
-            | Planted::TwoStores => store,
+            | Planted::TwoStores
+            | Planted::KeyAtOnce
+            | Planted::KeyForgotten => store,
             Planted::DoubleRedemption | Planted::LostWrite | Planted::StaleRead => {
                 Arc::new(Wrong {
                     store,
@@ -79,7 +87,9 @@ impl Planted {
             | Planted::StaleRead
             | Planted::OneRealm
             | Planted::LyingDisks
-            | Planted::TwoStores => store,
+            | Planted::TwoStores
+            | Planted::KeyAtOnce
+            | Planted::KeyForgotten => store,
         }
     }
 }
@@ -126,7 +136,9 @@ impl Layer for Wrong {
             | Planted::OneRealm
             | Planted::LyingDisks
             | Planted::NumberTwice
-            | Planted::TwoStores => self.store.get(key, now),
+            | Planted::TwoStores
+            | Planted::KeyAtOnce
+            | Planted::KeyForgotten => self.store.get(key, now),
         }
     }
 

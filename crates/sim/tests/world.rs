@@ -23,7 +23,7 @@ use std::{
 };
 
 /// Unix seconds at which every world begins.
-const BEGINNING: u64 = 1_800_000_000;
+pub(crate) const BEGINNING: u64 = 1_800_000_000;
 
 /// What the network does to messages.
 #[derive(Default)]
