@@ -153,11 +153,11 @@ impl Host {
         }
         let (store, now) = (parts.store.as_ref(), self.now());
         let claimed = rows::claim(store, &parts.node, &fingerprint, None, now).await?;
-        if claimed.is_none() {
-            let owner = rows::owner(store, &parts.node, now).await?;
-            if owner != Some(fingerprint) {
-                return Err(ClusterError::NameTaken(parts.node.clone()));
-            }
+        let claimed = claimed.ok_or_else(|| ClusterError::NameTaken(parts.node.clone()))?;
+        if rows::is_removed(store, &fingerprint, now).await? {
+            // Since the members were read: what it claimed just now is not its own.
+            claimed.give_back(store, now).await?;
+            return Err(ClusterError::Removed);
         }
         if joined
             .as_ref()
