@@ -1,8 +1,8 @@
 //! Numbers of nodes in a replicated store: given out once, never to another node, not even to a
 //! later one of the same name.
 //!
-//! A newcomer that asks again, because no answer came, gets the number that it was given before: two
-//! members may be letting it in at once, and what each says of it must be the same.
+//! A newcomer that asks again, because no answer came, gets the number that it was given before:
+//! two members may be letting it in at once, and what each says of it must be the same.
 
 use signet_cluster::member::Fingerprint;
 use signet_store::{Change, Key, NodeId, Op, Outcome, Store, StoreError, Table};

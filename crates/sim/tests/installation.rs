@@ -1,9 +1,9 @@
 //! Nodes of an installation: what `signet-node` makes of a process, over the simulated network.
 //!
-//! Real are invitations, admission by a member, node numbers, what a newcomer is handed, what a node
-//! keeps in files of its own, the first member, joining, resuming, what members note of each other,
-//! and removal. In place of the streams there is the simulated network, and in place of the gossip
-//! each member tells another one now and then which members it knows.
+//! Real are invitations, admission by a member, node numbers, what a newcomer is handed, what a
+//! node keeps in files of its own, the first member, joining, resuming, what members note of each
+//! other, and removal. In place of the streams there is the simulated network, and in place of the
+//! gossip each member tells another one now and then which members it knows.
 use crate::{
     planted::Planted,
     random::Random,

@@ -27,7 +27,7 @@ use std::{
     },
 };
 
-const RUNS: u64 = 150;
+const RUNS: u64 = 60;
 
 /// Where the rows go to, as the settings call it.
 const TO: &str = "sqlite:other";

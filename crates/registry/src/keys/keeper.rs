@@ -186,6 +186,8 @@ impl SigningKeys {
                 after = Some(key);
             }
             if last {
+                // What is due for several is done in the order in which they were made.
+                entries.sort_by_key(|entry: &Entry| entry.record.created_at);
                 return Ok(Kept {
                     entries,
                     generation,
