@@ -109,10 +109,7 @@ impl Mover {
         &self,
         ask: impl AsyncFnOnce(Vec<Arc<SqliteStore>>) -> T + Send + 'static,
         directories: Vec<PathBuf>,
-    ) -> T
-    where
-        T: Send + 'static,
-    {
+    ) -> T {
         let group = self.lives.fetch_add(1, Relaxed);
         let opened: Vec<_> = directories
             .into_iter()
