@@ -4,8 +4,8 @@ use signet_cluster::{
     NodeId,
     identity::Identity,
     join::{
-        ClusterError, Description, Host, HostParts, JoinError, Newcomer, Provide, Token, Welcome,
-        join,
+        ByStream, ClusterError, Description, Host, HostParts, JoinError, Newcomer, Provide, Token,
+        Welcome, join,
     },
     member::{Known, Member, Members},
     transport::Transport,
@@ -16,7 +16,7 @@ use signet_merge::{
     hlc::{Hlc, Stamp},
     tell::{Believe, BoxFuture, Receipt, Tell},
 };
-use signet_store::{MemoryStore, Store};
+use signet_store::{Change, Key, MemoryStore, Op, Store, Table};
 use std::{
     sync::{
         Arc, Mutex,
@@ -182,7 +182,7 @@ fn ask_as(
         description: description(address),
         profile: profile.to_vec(),
     };
-    block_on(join(token, &newcomer, &SystemClock))
+    block_on(join(token, &newcomer, &SystemClock, &ByStream))
 }
 
 #[test]
@@ -517,4 +517,67 @@ fn an_invitation_holds_for_a_second_to_a_day() {
         let secret = token.secret.expose().as_slice();
         assert!(!row.value.windows(32).any(|w| w == secret));
     }
+}
+
+#[test]
+fn who_was_let_in_by_a_member_that_ended_before_it_said_so_is_welcome_at_another_one() {
+    let mut cluster = Cluster::new();
+    cluster.grow();
+    // Nobody hears of the newcomer.
+    let (_, _, told) = &cluster.nodes[0];
+    told.others.lock().expect("unpoisoned").clear();
+    let token = cluster.invite();
+    let newcomer = Node::new("x");
+    let welcome = cluster.join(&token, &newcomer, Some("a")).expect("joined");
+    assert_eq!(
+        cluster.nodes[1].0.members.find(&welcome.node).map(drop),
+        None
+    );
+    let by_another = Token {
+        addresses: vec![cluster.nodes[1].0.address.to_string()],
+        pins: vec![cluster.nodes[1].0.identity.public().spki_sha256],
+        ..token
+    };
+    let again = cluster.join(&by_another, &newcomer, Some("a"));
+    assert_eq!(again.expect("welcome again").node, welcome.node);
+}
+
+#[test]
+fn a_name_that_a_newcomer_claimed_before_its_request_was_lost_is_its_own() {
+    let cluster = Cluster::new();
+    let (first, second) = (Node::new("x"), Node::new("y"));
+    // As a request leaves it whose member ended over it.
+    let claim = Op::Insert {
+        key: Key::with_sort(Table::Setting, "cluster_names", "a"),
+        value: first.identity.fingerprint(&name("a")).0.to_vec(),
+        end: Some(cluster.clock.now() + 100),
+    };
+    let claimed = cluster
+        .store
+        .commit(Change::new(claim), cluster.clock.now());
+    assert!(block_on(claimed).expect("written").is_done());
+    let taken = cluster.join(&cluster.invite(), &second, Some("a"));
+    assert!(matches!(taken, Err(JoinError::NameTaken)));
+    let joined = cluster.join(&cluster.invite(), &first, Some("a"));
+    assert_eq!(joined.expect("joined").node, name("a"));
+}
+
+#[test]
+fn a_name_that_a_removed_node_took_again_while_it_started_is_free() {
+    let mut cluster = Cluster::new();
+    cluster.grow();
+    let own = cluster.nodes[1].0.identity.fingerprint(&name("node-2"));
+    block_on(cluster.nodes[0].1.remove(&name("node-2"))).expect("removed");
+    // As a start leaves it that began before the removal, and ended before it saw that.
+    let claim = Op::Insert {
+        key: Key::with_sort(Table::Setting, "cluster_names", "node-2"),
+        value: own.0.to_vec(),
+        end: None,
+    };
+    let claimed = cluster
+        .store
+        .commit(Change::new(claim), cluster.clock.now());
+    assert!(block_on(claimed).expect("written").is_done());
+    let joined = cluster.join(&cluster.invite(), &Node::new("y"), Some("node-2"));
+    assert_eq!(joined.expect("joined").node, name("node-2"));
 }

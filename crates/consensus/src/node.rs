@@ -7,9 +7,9 @@ use crate::{
     dial::Dial,
     log::Log,
     machine::{Formats, Machine, Transfer},
+    moment::{Moment, sleep_until},
     proposal::Call,
     runtime,
-    surroundings::{Moment, sleep, sleep_until, spawn, timeout},
     task::{Until, work},
     types::{LogId, Proposed, SnapshotMeta, Types, Vote, written},
     voters::{self, Candidate},
@@ -27,6 +27,7 @@ use signet_store::{
     Need, SqliteStore, Store, StoreError,
     sqlite::replica::{Note, RawRow},
 };
+use signet_surroundings::{sleep, spawn, timeout};
 use std::{
     collections::BTreeSet,
     future::Future,
@@ -920,11 +921,21 @@ impl Node {
             };
             (number, membership.voter_ids().collect::<BTreeSet<u64>>())
         };
-        let change = match voters.remove(&number) {
-            true if voters.is_empty() => {
-                let only = "it is the only node that votes: add another one first";
-                return Err(Reply::Failed(only.to_owned()));
+        let votes = voters.remove(&number);
+        if votes && voters.is_empty() {
+            let only = "it is the only node that votes: add another one first";
+            return Err(Reply::Failed(only.to_owned()));
+        }
+        // Whoever leads next removes it. A leader that is out leads on until that is committed, and
+        // must not be asked for another change meanwhile: the library takes it for a mistake.
+        if number == self.me.number {
+            if let Some(heir) = self.heir(raft) {
+                let why = "this node is to be removed";
+                self.hand_over(raft, heir, why).await;
             }
+            return Err(Reply::NotLeader(None));
+        }
+        let change = match votes {
             true => {
                 let change = ChangeMembers::ReplaceAllVoters(voters);
                 raft.change_membership(change, false).await
@@ -1240,6 +1251,18 @@ impl Node {
         self.closed.send_replace(true);
     }
 
+    /// The other voter that has most of the log, as far as a leader knows.
+    fn heir(&self, raft: &Raft) -> Option<u64> {
+        let metrics = raft.metrics();
+        let metrics = metrics.borrow_watched();
+        let voters: BTreeSet<u64> = metrics.membership_config.voter_ids().collect();
+        let replication = metrics.replication.iter().flatten();
+        replication
+            .filter(|(number, _)| **number != self.me.number && voters.contains(number))
+            .max_by_key(|(_, at)| at.map(|at| at.index))
+            .map(|(number, _)| *number)
+    }
+
     /// The same in order: leadership goes to another voter first, so that nobody waits for an
     /// election.
     pub(crate) async fn shut_down(&self) {
@@ -1247,17 +1270,7 @@ impl Node {
             self.close();
             return;
         };
-        let heir = {
-            let metrics = raft.metrics();
-            let metrics = metrics.borrow_watched();
-            let voters: BTreeSet<u64> = metrics.membership_config.voter_ids().collect();
-            let replication = metrics.replication.iter().flatten();
-            replication
-                .filter(|(number, _)| **number != self.me.number && voters.contains(number))
-                .max_by_key(|(_, at)| at.map(|at| at.index))
-                .map(|(number, _)| *number)
-        };
-        if let Some(heir) = heir
+        if let Some(heir) = self.heir(&raft)
             && raft.trigger().transfer_leader(heir).await.is_ok()
         {
             let mut view = self.view.subscribe();

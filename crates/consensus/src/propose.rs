@@ -6,11 +6,12 @@
 use crate::{
     codec::Writer,
     machine,
+    moment::Moment,
     node::{NO_MAJORITY, Node, Submitted},
     proposal::{self, Answer, Applied, Call, Proposal},
-    surroundings::{Moment, spawn},
 };
 use signet_store::{Need, StoreError};
+use signet_surroundings::spawn;
 use std::{
     collections::BTreeSet,
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering::SeqCst},

@@ -3,14 +3,12 @@
 //! The leader says how far the log is committed, after a majority has confirmed that it still
 //! leads: no clock decides. Reads that come at the same time share that question; each then waits
 //! for this node's own rows to be as far, and reads those.
-use crate::{
-    node::Node,
-    surroundings::{Moment, spawn},
-};
+use crate::{moment::Moment, node::Node};
 use signet_store::{
     StoreError,
     moment::{self, Rows},
 };
+use signet_surroundings::spawn;
 use std::sync::{Arc, atomic::Ordering::SeqCst};
 use tokio::sync::{mpsc, oneshot};
 

@@ -1,7 +1,7 @@
 //! What the consensus library runs on: Tokio or a simulation, with the randomness that was handed
 //! in, and with waiting tasks that continue in their order.
 use crate::{
-    surroundings::{self, Moment},
+    moment::{self, Moment},
     watch::InOrder,
 };
 use openraft::{AsyncRuntime, OptionalSend, impls::TokioRuntime};
@@ -69,12 +69,12 @@ impl fmt::Debug for Runtime {
 }
 
 impl AsyncRuntime for Runtime {
-    type JoinError = surroundings::JoinError;
-    type JoinHandle<T: OptionalSend + 'static> = surroundings::Join<T>;
-    type Sleep = surroundings::Sleep;
+    type JoinError = signet_surroundings::JoinError;
+    type JoinHandle<T: OptionalSend + 'static> = signet_surroundings::Join<T>;
+    type Sleep = signet_surroundings::Sleep;
     type Instant = Moment;
-    type TimeoutError = surroundings::Late;
-    type Timeout<R, T: Future<Output = R> + OptionalSend> = surroundings::Timeout<T>;
+    type TimeoutError = signet_surroundings::Late;
+    type Timeout<R, T: Future<Output = R> + OptionalSend> = signet_surroundings::Timeout<T>;
     type ThreadLocalRng = Random;
     type Mpsc = <TokioRuntime as AsyncRuntime>::Mpsc;
     type Watch = InOrder;
@@ -87,31 +87,31 @@ impl AsyncRuntime for Runtime {
         T::Output: OptionalSend + 'static,
     {
         match NUMBERS.try_with(Numbers::clone) {
-            Ok(numbers) => surroundings::spawn(NUMBERS.scope(numbers, future)),
-            Err(_) => surroundings::spawn(future),
+            Ok(numbers) => signet_surroundings::spawn(NUMBERS.scope(numbers, future)),
+            Err(_) => signet_surroundings::spawn(future),
         }
     }
 
     fn sleep(duration: Duration) -> Self::Sleep {
-        surroundings::sleep(duration)
+        signet_surroundings::sleep(duration)
     }
 
     fn sleep_until(deadline: Moment) -> Self::Sleep {
-        surroundings::sleep_until(deadline)
+        moment::sleep_until(deadline)
     }
 
     fn timeout<R, F: Future<Output = R> + OptionalSend>(
         duration: Duration,
         future: F,
     ) -> Self::Timeout<R, F> {
-        surroundings::timeout(duration, future)
+        signet_surroundings::timeout(duration, future)
     }
 
     fn timeout_at<R, F: Future<Output = R> + OptionalSend>(
         deadline: Moment,
         future: F,
     ) -> Self::Timeout<R, F> {
-        surroundings::timeout_at(deadline, future)
+        moment::timeout_at(deadline, future)
     }
 
     fn is_panic(join_error: &Self::JoinError) -> bool {

@@ -10,7 +10,6 @@ use crate::{
     proposal::{Answer, Call},
     propose::Proposer,
     reading::Reading,
-    surroundings,
     task::{Until, work},
     types::{LeaderId, LogId, Membership, StoredMembership, Vote, read, written},
     wire::Reply,
@@ -191,7 +190,7 @@ impl ReplicatedStore {
         let part = Arc::new(Part {
             proposer: Proposer::start(node.clone()),
             reading: Reading::start(node.clone()),
-            runtime: surroundings::around(),
+            runtime: signet_surroundings::around(),
             node,
         });
         self.set_part(Some(part.clone()));

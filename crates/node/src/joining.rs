@@ -1,46 +1,53 @@
 //! Joining a cluster, and what a node gives to one that it lets in.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 
 use signet_cluster::{
     identity::Identity,
-    join::{self, Description, Newcomer, Provide, Token},
-    links::{self, Links},
+    join::{self, Ask, ByStream, Description, Newcomer, Provide, Token},
+    links,
     member::{Member as ClusterMember, Members},
 };
-use signet_consensus::{Member, ReplicatedStore, Role};
 use signet_crypto::Clock;
 use signet_merge::tell::BoxFuture;
-use signet_store::{NodeId, Store};
+use signet_store::Store;
+use signet_surroundings::blocking;
 
 use super::{
     ClusterOptions, Development, OpenedStore, Place, numbers,
     package::{Package, Profile, SharedStore},
-    services::Wire,
-    witness::Witness,
+    part::Part,
 };
 use signet_crypto::private_file;
 
 /// What a node gives to one that it lets in.
-pub(super) struct Giver {
-    pub(super) data_dir: PathBuf,
-    pub(super) profile: Profile,
-    pub(super) development: Option<Development>,
-    pub(super) issuer: String,
-    pub(super) zone: String,
-    pub(super) node: NodeId,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) store: Arc<dyn Store>,
+struct Giver {
+    data_dir: PathBuf,
+    profile: Profile,
+    development: Option<Development>,
+    issuer: String,
+    clock: Arc<dyn Clock>,
+    store: Arc<dyn Store>,
     /// None over a database.
-    pub(super) replicated: Option<Replicated>,
+    part: Option<Arc<Part>>,
 }
 
-/// The replicated store, and what its consensus goes over.
-#[derive(Clone)]
-pub(super) struct Replicated {
-    pub(super) store: Arc<ReplicatedStore>,
-    pub(super) witness: Arc<Witness>,
-    pub(super) links: Arc<Links>,
+/// What a node of these options gives to one that it lets in. `part`: none over a database.
+pub fn giver(
+    options: &ClusterOptions,
+    store: Arc<dyn Store>,
+    part: Option<Arc<Part>>,
+    clock: Arc<dyn Clock>,
+) -> Arc<dyn Provide> {
+    Arc::new(Giver {
+        data_dir: options.data_dir.clone(),
+        profile: Profile::of(options),
+        development: options.development,
+        issuer: options.issuer.clone(),
+        clock,
+        store,
+        part,
+    })
 }
 
 impl Provide for Giver {
@@ -52,40 +59,22 @@ impl Provide for Giver {
 
     fn provide(&self, newcomer: &ClusterMember) -> BoxFuture<'static, Result<Vec<u8>, String>> {
         let (data_dir, issuer) = (self.data_dir.clone(), self.issuer.clone());
-        let (zone, node, now) = (self.zone.clone(), self.node.clone(), self.clock.now());
-        let (store, replicated) = (self.store.clone(), self.replicated.clone());
+        let (store, part, now) = (self.store.clone(), self.part.clone(), self.clock.now());
+        let identity = newcomer.fingerprint();
         let (newcomer, development) = (newcomer.node.clone(), self.development);
         Box::pin(async move {
             let failed = |e: &dyn std::fmt::Display| e.to_string();
-            let kind = match &replicated {
+            let kind = match &part {
                 None => SharedStore::Database,
-                Some(replicated) => {
-                    let Replicated {
-                        store: replicated,
-                        witness,
-                        links,
-                    } = replicated.clone();
-                    if replicated.status().role == Role::Alone {
-                        let number = numbers::give(&*store, &node, now).await;
-                        let number = number.map_err(|e| failed(&e))?;
-                        let me = Member::new(number, node, (!zone.is_empty()).then_some(zone));
-                        let wire = Arc::new(Wire::new(links.clone(), witness.clone()));
-                        let begun = links.run(async move { replicated.begin(me, wire).await });
-                        begun
-                            .await
-                            .map_err(|e| failed(&e))?
-                            .map_err(|e| failed(&e))?;
-                        witness.save()?;
-                        tracing::info!("switched to the replicated store");
-                    }
+                Some(part) => {
+                    part.become_first(now).await?;
                     SharedStore::Replicated
                 }
             };
-            let number = numbers::give(&*store, &newcomer, now).await;
+            let number = numbers::give(&*store, &newcomer, Some(&identity), now).await;
             let number = number.map_err(|e| failed(&e))?;
-            let package = tokio::task::spawn_blocking(move || {
-                Package::of(&data_dir, &issuer, number, kind, development)
-            });
+            let package =
+                blocking(move || Package::of(&data_dir, &issuer, number, kind, development));
             package.await.map_err(|e| failed(&e))??.to_bytes()
         })
     }
@@ -113,8 +102,13 @@ async fn check_store(token: &Token, opened: &OpenedStore, now: u64) -> Result<()
     }
 }
 
-/// Joins the cluster that made a token: this data directory becomes a node's.
-async fn join(
+/// Joins the cluster that made a token: this data directory becomes a node's. Where it fails, or
+/// the process ends over it, it is begun again with the same token.
+///
+/// # Errors
+/// Why it cannot join, for its operator.
+pub async fn join_by(
+    asks: &dyn Ask,
     token: &Token,
     options: &ClusterOptions,
     opened: &OpenedStore,
@@ -127,9 +121,6 @@ async fn join(
     let listen = options
         .listen
         .ok_or("a node that joins needs [cluster] listen in its configuration")?;
-    let listen = links::bind(listen)
-        .and_then(|bound| bound.local_addr())
-        .map_err(|e| format!("the cluster's listener, {listen}: {e}"))?;
     let mut place = Place {
         name: String::new(),
         number: 0,
@@ -152,7 +143,7 @@ async fn join(
         },
         profile: Profile::of(options).at(clock.now_ms()).to_bytes(),
     };
-    let welcome = join::join(token, &newcomer, clock)
+    let welcome = join::join(token, &newcomer, clock, asks)
         .await
         .map_err(|e| e.to_string())?;
     let package = Package::from_bytes(welcome.package.expose())?;
@@ -170,6 +161,13 @@ async fn join(
     place.write(data_dir)?;
     tracing::info!(node = place.name, issuer = package.issuer, "joined");
     Ok(place)
+}
+
+/// Where a listener is when it is bound: a free port is taken once, and kept.
+fn bound(listen: SocketAddr) -> Result<SocketAddr, String> {
+    links::bind(listen)
+        .and_then(|bound| bound.local_addr())
+        .map_err(|e| format!("the cluster's listener, {listen}: {e}"))
 }
 
 /// Joins, where the command line has a token and this was not done before: a restart may be given
@@ -199,6 +197,11 @@ pub async fn join_first(
             options.data_dir.display(),
             place.name
         )),
-        None => join(&token, options, opened, clock).await.map(drop),
+        None => {
+            let mut options = options.clone();
+            options.listen = options.listen.map(bound).transpose()?;
+            let joined = join_by(&ByStream, &token, &options, opened, clock);
+            joined.await.map(drop)
+        }
     }
 }

@@ -12,6 +12,8 @@ mod moving;
 mod nodes;
 mod numbers;
 mod package;
+mod part;
+mod peers;
 mod place;
 mod sealing;
 mod service_ids;
@@ -40,9 +42,9 @@ use signet_cluster::{
     member::{Known, Members},
     membership::{Membership, MembershipOptions, MembershipParts},
     spread::{Spread, SpreadParts},
-    transport::{Caller, Services},
+    transport::Services,
 };
-use signet_consensus::{Member, ReplicatedStore};
+use signet_consensus::ReplicatedStore;
 use signet_crypto::Clock;
 use signet_merge::tell::Tell;
 use signet_realm::nodes::NodesError;
@@ -51,18 +53,14 @@ use signet_realm::tasks;
 use signet_store::{Engine, MovableStore, NodeId, SqliteStore, Store, sqlite};
 use tokio::{sync::OnceCell, task::AbortHandle};
 
-pub use joining::join_first;
-use joining::{Giver, Replicated};
+pub use joining::{giver, join_by, join_first};
 use late::{Heard, Late};
 use moving::Moving;
-pub use moving::left_or_arriving;
-use package::Profile;
+pub use moving::{leave, left_or_arriving};
+pub use part::{Part, PartOf, remove};
+pub use peers::Peers;
 pub use place::Place;
-use service_ids::{
-    ACKNOWLEDGED, ADMISSION, CONSENSUS, GREETING, PASSED_ON, READERS, SEALING, SNAPSHOTS, SPENT,
-};
-use services::Wire;
-use witness::Witness;
+use service_ids::{ACKNOWLEDGED, PASSED_ON, READERS, SEALING, SPENT};
 pub use witness::is_noted;
 
 /// How long a node that joins waits for the others' store.
@@ -73,8 +71,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 const LISTEN_EVERY: Duration = Duration::from_millis(200);
 /// How often it is looked whether this node was removed, where nobody tells it.
 const REMOVED_EVERY: Duration = Duration::from_secs(2);
-/// How long a node may take to admit another one to its store.
-const ADMITTED_WITHIN: Duration = Duration::from_secs(30);
 
 /// How this process takes part.
 #[derive(Clone, Debug)]
@@ -165,8 +161,8 @@ struct Running {
     journal: Arc<SqliteStore>,
     /// Who answers.
     detection: Membership,
-    /// What members have acknowledged; none over a database.
-    witness: Option<Arc<Witness>>,
+    /// In the replicated store; none over a database.
+    part: Option<Arc<Part>>,
     /// The store knows this node as a member.
     described: AtomicBool,
 }
@@ -238,32 +234,10 @@ impl Cluster {
             None => witness::forget(&self.options.data_dir)?,
         }
         let running = self.running(&place).await?;
-        let (Some(replicated), Some(witness)) = (&self.replicated, &running.witness) else {
+        let (Some(replicated), Some(part)) = (&self.replicated, &running.part) else {
             return running.known(&self.description(&place), &*self.store).await;
         };
-        let wire = Arc::new(Wire::new(running.links.clone(), witness.clone()));
-        let known = replicated.me().map_err(|e| e.to_string())?;
-        match known {
-            Some(_) => {
-                let store = replicated.clone();
-                let resumed = running.links.run(async move { store.resume(wire).await });
-                let resumed = resumed.await.map_err(|e| e.to_string())?;
-                resumed.map_err(|e| format!("the replicated store: {e}"))?;
-            }
-            None if place.invited => {
-                let me = self.member(&running.node, place.number);
-                let store = replicated.clone();
-                let joined = running
-                    .links
-                    .run(async move { store.join(me, wire, false).await });
-                let joined = joined.await.map_err(|e| e.to_string())?;
-                joined.map_err(|e| format!("the replicated store: {e}"))?;
-                witness.save()?;
-                self.ask_for_admission(running).await?;
-            }
-            // It let nobody in yet.
-            None => {}
-        }
+        part.begin(&place).await?;
         if !self.wait_for_store(replicated).await? {
             if let Ok(mut start) = self.start.lock() {
                 start.whole = false;
@@ -278,35 +252,6 @@ impl Cluster {
         Place::read(&self.options.data_dir)
     }
 
-    fn member(&self, node: &NodeId, number: u64) -> Member {
-        let zone = &self.options.zone;
-        let zone = (!zone.is_empty()).then(|| zone.clone());
-        Member::new(number, node.clone(), zone)
-    }
-
-    /// Whoever is connected is asked, until one has done it.
-    async fn ask_for_admission(&self, running: &Running) -> Result<(), String> {
-        let until = tokio::time::Instant::now() + STORE_WITHIN;
-        let mut said = "no other node can be reached".to_owned();
-        while tokio::time::Instant::now() < until {
-            for state in running.links.states() {
-                if state.connection.is_none() {
-                    continue;
-                }
-                let zone = self.options.zone.clone().into_bytes();
-                let call = running
-                    .links
-                    .call(&state.node, ADMISSION, zone, ADMITTED_WITHIN);
-                match call.await {
-                    Ok(_) => return Ok(()),
-                    Err(error) => said = format!("{}: {error}", state.node),
-                }
-            }
-            tokio::time::sleep(LOOK_EVERY).await;
-        }
-        Err(format!("the cluster does not give its store: {said}"))
-    }
-
     fn description(&self, place: &Place) -> Description {
         let options = &self.options;
         let addresses = match options.advertise.is_empty() {
@@ -319,6 +264,19 @@ impl Cluster {
             zone: options.zone.clone(),
             hub: options.hub,
         }
+    }
+
+    /// What the node's part in the replicated store is made of; none over a database.
+    fn part_of(&self, node: &NodeId, members: &Arc<Members>, links: &Arc<Links>) -> Option<PartOf> {
+        Some(PartOf {
+            node: node.clone(),
+            data_dir: self.options.data_dir.clone(),
+            zone: self.options.zone.clone(),
+            store: self.replicated.clone()?,
+            members: members.clone(),
+            peers: links.clone(),
+            clock: self.clock.clone(),
+        })
     }
 
     /// The node's own machinery, begun at the first call.
@@ -354,28 +312,6 @@ impl Cluster {
         });
         let spread = spread.await.map_err(|e| e.to_string())?;
         let services = Arc::new(Services::new());
-        let witness = match &self.replicated {
-            Some(replicated) => Some(Witness::open(
-                node.clone(),
-                data_dir,
-                replicated.clone(),
-                members.clone(),
-            )?),
-            None => None,
-        };
-        if let (Some(replicated), Some(witness)) = (&self.replicated, &witness) {
-            let consensus = services::Consensus(replicated.clone(), witness.clone());
-            let consensus = Arc::new(consensus);
-            services.put(CONSENSUS, consensus.clone());
-            services.put(SNAPSHOTS, consensus);
-            services.put(GREETING, Arc::new(witness::Greetings(witness.clone())));
-            let admission = services::Admission {
-                replicated: replicated.clone(),
-                witness: witness.clone(),
-                clock: self.clock.clone(),
-            };
-            services.put(ADMISSION, Arc::new(admission));
-        }
         let counts = Arc::new(spent::Counts(self.heard.clone()));
         services.put(SPENT, counts);
         services.put(READERS, Arc::new(services::Readers(self.heard.clone())));
@@ -399,34 +335,29 @@ impl Cluster {
                 ..LinkOptions::default()
             },
         }));
+        let part = match self.part_of(&node, &members, &links) {
+            Some(of) => Some(Part::open(of)?),
+            None => None,
+        };
+        if let Some(part) = &part {
+            part.serve(&services);
+        }
         let pass_on = services::PassOn(Arc::downgrade(&links));
         services.put(PASSED_ON, Arc::new(pass_on));
-        let host =
-            Host::new(HostParts {
-                node: node.clone(),
-                identity,
-                members: members.clone(),
-                store: self.store.clone(),
-                tell: spread.clone(),
-                provide: Arc::new(Giver {
-                    data_dir: data_dir.clone(),
-                    development: self.options.development,
-                    profile: Profile::of(&self.options),
-                    issuer: self.options.issuer.clone(),
-                    zone: self.options.zone.clone(),
-                    node: node.clone(),
-                    clock: self.clock.clone(),
-                    store: self.store.clone(),
-                    replicated: self.replicated.clone().zip(witness.clone()).map(
-                        |(store, witness)| Replicated {
-                            store,
-                            witness,
-                            links: links.clone(),
-                        },
-                    ),
-                }),
-                clock: self.clock.clone(),
-            });
+        let host = Host::new(HostParts {
+            node: node.clone(),
+            identity,
+            members: members.clone(),
+            store: self.store.clone(),
+            tell: spread.clone(),
+            provide: joining::giver(
+                &self.options,
+                self.store.clone(),
+                part.clone(),
+                self.clock.clone(),
+            ),
+            clock: self.clock.clone(),
+        });
         let detection = Membership::start(MembershipParts {
             node: node.clone(),
             members: members.clone(),
@@ -445,9 +376,8 @@ impl Cluster {
             .map_err(|e| format!("the cluster's listener: {e}"))?;
         spread.connect(links.clone());
         self.late(&node).join(spread.clone());
-        if let Some(witness) = &witness {
-            let keeping = witness.clone().keep(links.clone());
-            self.runtime.spawn(keeping);
+        if let Some(part) = &part {
+            self.runtime.spawn(part.clone().keep());
         }
         Ok(Running {
             node,
@@ -457,7 +387,7 @@ impl Cluster {
             host,
             journal,
             detection,
-            witness,
+            part,
             described: AtomicBool::new(false),
         })
     }

@@ -220,24 +220,32 @@ impl Moving {
         }
         Ok(())
     }
+}
 
-    /// Decides, while changes wait and all rows are there.
-    async fn leave(&self, old: &dyn Store, url: &StoreUrl) -> Result<(), MoveError> {
-        let now = self.clock.now();
-        let change = |op| old.commit(Change::new(op), now);
-        change(Op::Put {
-            key: moved_key(),
-            value: url.to_string().into_bytes(),
-            end: None,
-        })
-        .await?;
-        let Err(error) = self.alone().await else {
-            return Ok(());
-        };
-        // It goes on over the old store, which must not say otherwise.
-        change(Op::Delete { key: moved_key() }).await?;
-        Err(error)
-    }
+/// Decides that the rows of a store are another one's, while changes wait and all rows are there.
+/// `to`: what the store says from then on. `alone`: whether nobody else uses the store.
+///
+/// # Errors
+/// The store goes on as before: it failed, or is not alone.
+pub async fn leave(
+    old: &dyn Store,
+    to: &str,
+    now: u64,
+    alone: impl AsyncFnOnce() -> Result<(), MoveError>,
+) -> Result<(), MoveError> {
+    let change = |op| old.commit(Change::new(op), now);
+    change(Op::Put {
+        key: moved_key(),
+        value: to.as_bytes().to_vec(),
+        end: None,
+    })
+    .await?;
+    let Err(error) = alone().await else {
+        return Ok(());
+    };
+    // It goes on over the old store, which must not say otherwise.
+    change(Op::Delete { key: moved_key() }).await?;
+    Err(error)
 }
 
 struct Sealing<'a> {
@@ -247,7 +255,10 @@ struct Sealing<'a> {
 
 impl Seal for Sealing<'_> {
     fn seal<'a>(&'a self, left: &'a dyn Store) -> SealFuture<'a> {
-        Box::pin(self.moving.leave(left, self.url))
+        Box::pin(async move {
+            let (moving, to) = (self.moving, self.url.to_string());
+            leave(left, &to, moving.clock.now(), || moving.alone()).await
+        })
     }
 }
 

@@ -2,8 +2,6 @@
 
 use std::{future::Future, pin::Pin, time::Duration};
 
-use signet_cluster::join::ClusterError;
-use signet_consensus::Role;
 use signet_realm::nodes::{
     Confirmation, Invitation, Node, Nodes, NodesError, NodesFuture, Standing, StoreMove,
 };
@@ -12,6 +10,7 @@ use signet_store::{NodeId, RealmId};
 
 use super::{
     Cluster, list,
+    part::{self, refusal},
     service_ids::{ACKNOWLEDGED, READERS},
     services,
 };
@@ -89,16 +88,9 @@ impl Nodes for Cluster {
                 ));
             }
             let running = self.running.get().ok_or(NodesError::NotFound)?;
-            if let Some(replicated) = &self.replicated
-                && replicated.status().role != Role::Alone
-            {
-                let removed = replicated.remove(name).await;
-                removed.map_err(|e| NodesError::Unavailable(e.to_string()))?;
-            }
-            let receipt = running.host.remove(name).await.map_err(refusal)?;
-            // A later node of this name has a log of its own.
-            let released = signet_audit::release_node(&*self.store, name, self.clock.now()).await;
-            released.map_err(|e| NodesError::Unavailable(e.to_string()))?;
+            let (part, host) = (running.part.as_deref(), &running.host);
+            let removed = part::remove(part, host, name, &*self.store, self.clock.now());
+            let receipt = removed.await?;
             for node in receipt.unreachable.iter().filter(|node| *node != name) {
                 tracing::warn!(%node, removed = %name, "failed to notify a node of a removal; retrying");
             }
@@ -180,17 +172,5 @@ impl Nodes for Cluster {
                 services::ask(links, members, node, ACKNOWLEDGED, request, ANSWERED_WITHIN);
             passed.await.is_ok()
         })
-    }
-}
-
-fn refusal(error: ClusterError) -> NodesError {
-    match error {
-        ClusterError::NotFound => NodesError::NotFound,
-        ClusterError::Store(error) => NodesError::Unavailable(error.to_string()),
-        ClusterError::NameTaken(_)
-        | ClusterError::Removed
-        | ClusterError::NoAddress
-        | ClusterError::Ttl
-        | ClusterError::Member(_) => NodesError::NotPossible(error.to_string()),
     }
 }

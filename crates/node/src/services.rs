@@ -22,6 +22,7 @@ use signet_store::{NodeId, RealmId, Store};
 use super::{
     late::Heard,
     numbers,
+    peers::Peers,
     service_ids::{ACKNOWLEDGED, CONSENSUS, PASSED_ON, READERS, SNAPSHOTS},
     witness::Witness,
 };
@@ -30,16 +31,16 @@ const NOT_GREETED: &str = "what both have acknowledged was not compared yet";
 
 /// The streams between nodes as the consensus sees them.
 pub(crate) struct Wire {
-    links: Arc<Links>,
+    peers: Arc<dyn Peers>,
     witness: Arc<Witness>,
     /// Who belongs to the replicated store.
     members: Mutex<BTreeSet<NodeId>>,
 }
 
 impl Wire {
-    pub(crate) fn new(links: Arc<Links>, witness: Arc<Witness>) -> Wire {
+    pub(crate) fn new(peers: Arc<dyn Peers>, witness: Arc<Witness>) -> Wire {
         Wire {
-            links,
+            peers,
             witness,
             members: Mutex::default(),
         }
@@ -50,7 +51,7 @@ impl Wire {
             let why = NetworkError::Unreachable(NOT_GREETED.to_owned());
             return Box::pin(std::future::ready(Err(why)));
         }
-        let call = self.links.call(to, service, request, deadline);
+        let call = self.peers.call(to, service, request, deadline);
         Box::pin(async move {
             call.await.map_err(|error| match error {
                 CallError::NotConnected | CallError::NoService => {
@@ -79,7 +80,7 @@ impl Network for Wire {
     fn member(&self, member: &Member) {
         let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
         if members.insert(member.name.clone()) {
-            self.links.want(members.clone());
+            self.peers.want(members.clone());
         }
     }
 }

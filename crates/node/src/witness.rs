@@ -23,15 +23,15 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use signet_cluster::{
-    links::Links,
     member::Members,
-    transport::{CallError, Caller, Serve},
+    transport::{CallError, Serve},
 };
 use signet_consensus::{Acknowledged, Lineage, ReplicatedStore};
 use signet_merge::tell::BoxFuture;
 use signet_store::NodeId;
+use signet_surroundings::{blocking, sleep, spawn};
 
-use super::{Place, place, service_ids::GREETING};
+use super::{Place, peers::Peers, place, service_ids::GREETING};
 use signet_crypto::private_file;
 
 /// Below the directory of the cluster.
@@ -474,21 +474,20 @@ impl Witness {
 
     /// Compares with every member that is connected, once and again, for as long as the process
     /// runs.
-    pub(crate) async fn keep(self: Arc<Self>, links: Arc<Links>) {
-        let mut changes = links.changes();
+    pub(crate) async fn keep(self: Arc<Self>, peers: Arc<dyn Peers>) {
+        let mut changes = peers.changes();
         loop {
             changes.mark_unchanged();
-            let connected = links.states().into_iter();
-            let connected = connected.filter(|state| state.connection.is_some());
+            let connected = peers.connected().into_iter();
             let asked: Vec<_> = connected
-                .map(|state| tokio::spawn(self.clone().ask(links.clone(), state.node)))
+                .map(|node| spawn(self.clone().ask(peers.clone(), node)))
                 .collect();
             let mut all = true;
             for asked in asked {
                 all &= asked.await.unwrap_or(false);
             }
             let this = self.clone();
-            let noted = tokio::task::spawn_blocking(move || {
+            let noted = blocking(move || {
                 if let Err(error) = this.judge() {
                     // The store is closed.
                     tracing::debug!(error, "failed to compare cluster generations");
@@ -501,17 +500,17 @@ impl Witness {
             let pause = if all { TELL_EVERY } else { AGAIN_AFTER };
             tokio::select! {
                 changed = changes.changed() => if changed.is_err() { return },
-                () = tokio::time::sleep(pause) => {}
+                () = sleep(pause) => {}
             }
         }
     }
 
     /// Asks one member; whether it answered.
-    async fn ask(self: Arc<Self>, links: Arc<Links>, node: NodeId) -> bool {
+    async fn ask(self: Arc<Self>, peers: Arc<dyn Peers>, node: NodeId) -> bool {
         let Ok(words) = self.words(&node) else {
             return false;
         };
-        match links.call(&node, GREETING, words, ANSWERED_WITHIN).await {
+        match peers.call(&node, GREETING, words, ANSWERED_WITHIN).await {
             Ok(answer) => {
                 let heard = self.hear(&node, &answer);
                 if let Err(error) = &heard {

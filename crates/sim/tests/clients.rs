@@ -8,6 +8,7 @@
 use crate::{
     executor::NOBODY,
     history::{Asked, Event, State, Told, is_linearizable},
+    moves::Mover,
     planted::Planted,
     random::Random,
     world::{World, lock},
@@ -103,6 +104,8 @@ struct Histories {
 /// All callers of a run.
 pub(crate) struct Clients {
     world: Arc<World>,
+    /// What they use is one process's, which has a store of its own.
+    process: Option<Arc<Mover>>,
     planted: Planted,
     keyring: Keyring,
     histories: Mutex<Histories>,
@@ -537,12 +540,43 @@ async fn ask(
 
 impl Clients {
     pub(crate) fn of(world: &Arc<World>, planted: Planted) -> Arc<Clients> {
+        Clients::made(world, None, planted)
+    }
+
+    /// Callers of one process.
+    pub(crate) fn of_process(
+        world: &Arc<World>,
+        process: &Arc<Mover>,
+        planted: Planted,
+    ) -> Arc<Clients> {
+        Clients::made(world, Some(process.clone()), planted)
+    }
+
+    /// Who answers now.
+    fn serving(&self) -> Vec<u64> {
+        match &self.process {
+            Some(process) => process.store().map(|_| 1).into_iter().collect(),
+            None => self.world.serving(),
+        }
+    }
+
+    /// What one of them has its callers use, and its life.
+    fn store(&self, node: u64) -> Option<(Arc<dyn Store>, u64)> {
+        if let Some(process) = &self.process {
+            return process.store();
+        }
+        let (store, group) = self.world.node(node)?;
+        Some((self.planted.over(store, &self.world.random), group))
+    }
+
+    fn made(world: &Arc<World>, process: Option<Arc<Mover>>, planted: Planted) -> Arc<Clients> {
         let key = SealingKey {
             id: [1; 4],
             key: Secret::new([2; 32]),
         };
         Arc::new(Clients {
             world: world.clone(),
+            process,
             planted,
             keyring: Keyring::new(key, Vec::new()),
             histories: Mutex::default(),
@@ -554,8 +588,7 @@ impl Clients {
         let world = &self.world;
         let now = world.unix(node);
         let from_us = world.clock.now_us();
-        let (store, group) = world.node(node)?;
-        let store = self.planted.over(store, &world.random);
+        let (store, group) = self.store(node)?;
         let store = self.planted.view(realm(question.value().number), store);
         world
             .trace
@@ -609,7 +642,7 @@ impl Clients {
         };
         if value.kind == Kind::MailedCode {
             let now = self.world.unix(node);
-            let (store, group) = self.world.node(node)?;
+            let (store, group) = self.store(node)?;
             let store = self.planted.view(realm(number), store);
             let me = self.clone();
             let create = async move {
@@ -706,7 +739,7 @@ impl Clients {
         let world = self.world.clone();
         while world.clock.now_us() < until_us {
             world.clock.sleep_us(random.below(pause_us)).await;
-            let numbers = world.numbers();
+            let numbers = self.serving();
             if numbers.is_empty() {
                 continue;
             }
@@ -722,7 +755,7 @@ impl Clients {
     pub(crate) async fn ask_all_again(self: &Arc<Clients>, random: &Random) {
         let all = lock(&self.histories).all.clone();
         for value in all {
-            let node = *random.one_of(&self.world.numbers());
+            let node = *random.one_of(&self.serving());
             let question = match value.kind {
                 Kind::Code => {
                     let generation = self.generation(value);

@@ -3,6 +3,7 @@
 //! A crash leaves the file as it was at some moment since the last flush: the write-ahead log up to
 //! the end of one of its transactions, and a piece of the next one.
 use crate::{executor::Clock, random::Random};
+use signet_registry::keys::SEALING_FILE;
 use signet_store::{
     SqliteStore,
     sqlite::{DATABASE_FILE, Driver, LOCK_FILE, Options, Surroundings, ends_of_transactions},
@@ -38,6 +39,25 @@ pub(crate) struct Disk {
     state: Mutex<State>,
 }
 
+/// The folder of what is a node's own, in the directory of its store.
+const OWN: &str = "cluster";
+
+/// Copies what a node keeps beside its store. Its journal of announcements is not among that: no
+/// simulated node has one.
+fn copy_all(from: &Path, to: &Path) {
+    if from.is_file() {
+        std::fs::copy(from, to).expect("copies");
+    }
+    let Ok(entries) = std::fs::read_dir(from) else {
+        return;
+    };
+    std::fs::create_dir(to).expect("makes");
+    for entry in entries {
+        let name = entry.expect("reads").file_name();
+        copy_all(&from.join(&name), &to.join(&name));
+    }
+}
+
 fn log_of(directory: &Path) -> PathBuf {
     directory.join(format!("{DATABASE_FILE}-wal"))
 }
@@ -63,6 +83,10 @@ impl Disk {
         let opened = SqliteStore::open_driven(&disk.directory, Options::default(), surroundings);
         let (store, driver) = opened.expect("a disk that is not full opens");
         (disk, store, driver)
+    }
+
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
@@ -143,6 +167,10 @@ impl Disk {
         for file in [DATABASE_FILE, LOCK_FILE] {
             std::fs::copy(self.directory.join(file), to.join(file)).expect("copies");
         }
+        // Files of the node's own are written whole, flushed and put in place before anything else
+        // happens: a crash leaves them as they are.
+        copy_all(&self.directory.join(SEALING_FILE), &to.join(SEALING_FILE));
+        copy_all(&self.directory.join(OWN), &to.join(OWN));
         let log = std::fs::read(log_of(&self.directory)).unwrap_or_default();
         let ends = ends_of_transactions(&log);
         let may_go = ends.len().min(self.lock().unflushed as usize);

@@ -2,7 +2,7 @@
 //!
 //! Tasks belong to groups, one a node and its life: a crash drops a whole group in the middle of
 //! whatever it does.
-use signet_consensus::{Surroundings, Task};
+use signet_surroundings::{Surroundings, Task};
 use std::{
     collections::{BTreeMap, VecDeque},
     future::Future,
@@ -144,7 +144,7 @@ impl Clock {
         &self,
         root: impl Future<Output = T> + Send + 'static,
     ) -> T {
-        let _simulated = signet_consensus::simulate(Arc::new(self.clone()));
+        let _simulated = signet_surroundings::simulate(Arc::new(self.clone()));
         let ended: Arc<Mutex<Option<T>>> = Arc::default();
         let keep = ended.clone();
         self.spawn_in(

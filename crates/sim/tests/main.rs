@@ -9,11 +9,19 @@
 //! a revocation that was answered must be known to every node that is well (`revocations`), and at
 //! the end every node must hold the same rows. Who leads can write (`place`).
 //!
+//! Nodes of an installation, which `signet-node` makes, join and leave (`installation`, `joins`)
+//! while their signing keys rotate (`keys`), and a process moves its store to another disk
+//! (`moves`).
+//!
 //! `SIGNET_SIM_SEED=n` runs one seed alone, `SIGNET_SIM_RUNS=n` as many as wanted.
 mod clients;
 mod disk;
 mod executor;
 mod history;
+mod installation;
+mod joins;
+mod keys;
+mod moves;
 mod place;
 mod planted;
 mod random;

@@ -1,7 +1,7 @@
 //! Who leads can write, and hears everybody who could be heard.
 use crate::{
     executor::{Clock, NOBODY},
-    world::{World, lock},
+    world::{World, lock, name},
 };
 use signet_store::{Change, Key, Op, Store, StoreError, Table};
 use std::sync::Arc;
@@ -146,6 +146,29 @@ fn a_leader_that_does_not_hear_a_voter_hands_its_place_to_one_that_does() {
             // It stays there.
             world.clock.sleep_us(10_000_000).await;
             assert_eq!(world.leader(), Some(other), "seed {seed}");
+        });
+    }
+}
+
+#[test]
+fn a_leader_that_is_removed_hands_its_place_over_first() {
+    for seed in 0..5 {
+        let clock = Clock::default();
+        let inner = clock.clone();
+        clock.run(async move {
+            let world = World::of(&inner, 3, seed).await;
+            world.settle("it begins").await;
+            let leader = world.leader().expect("one");
+            let by = *world.random.one_of(&world.numbers());
+            let (store, group) = world.node(by).expect("lives");
+            let gone = name(leader);
+            let removing = async move { store.remove(&gone).await };
+            let removed = world.clock.within(group, removing).await.expect("lives");
+            removed.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+            assert_ne!(world.leader(), Some(leader), "seed {seed}");
+            world.crash(leader);
+            world.take_away(leader);
+            world.settle("two are left").await;
         });
     }
 }

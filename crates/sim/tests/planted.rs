@@ -18,6 +18,14 @@ pub(crate) enum Planted {
     OneRealm,
     /// Disks say that they have flushed, and have not; all nodes crash together.
     LyingDisks,
+    /// The last node number that was given out is not counted on.
+    NumberTwice,
+    /// A store that is left does not say where its rows went.
+    TwoStores,
+    /// A key signs as soon as it is made.
+    KeyAtOnce,
+    /// A key is removed as soon as it signs no more.
+    KeyForgotten,
 }
 
 struct Wrong {
@@ -35,7 +43,11 @@ impl Planted {
             | Planted::DoubleRedemption
             | Planted::LostWrite
             | Planted::StaleRead
-            | Planted::LyingDisks => realm,
+            | Planted::LyingDisks
+            | Planted::NumberTwice
+            | Planted::TwoStores
+            | Planted::KeyAtOnce
+            | Planted::KeyForgotten => realm,
         };
         Arc::new(RealmStore::new(&realm, store))
     }
@@ -43,7 +55,13 @@ impl Planted {
     /// What callers of a node's store see of it.
     pub(crate) fn over(self, store: Arc<ReplicatedStore>, random: &Random) -> Arc<dyn Store> {
         match self {
-            Planted::Nothing | Planted::OneRealm | Planted::LyingDisks => store,
+            Planted::Nothing
+            | Planted::OneRealm
+            | Planted::LyingDisks
+            | Planted::NumberTwice
+            | Planted::TwoStores
+            | Planted::KeyAtOnce
+            | Planted::KeyForgotten => store,
             Planted::DoubleRedemption | Planted::LostWrite | Planted::StaleRead => {
                 Arc::new(Wrong {
                     store,
@@ -52,6 +70,40 @@ impl Planted {
                 })
             }
         }
+    }
+}
+
+/// Counts no number on.
+struct NotCounted(Arc<ReplicatedStore>);
+
+impl Planted {
+    /// Where a member that lets others in counts the numbers that it gives.
+    pub(crate) fn numbers(self, store: Arc<ReplicatedStore>) -> Arc<dyn Store> {
+        match self {
+            Planted::NumberTwice => Arc::new(NotCounted(store)),
+            Planted::Nothing
+            | Planted::DoubleRedemption
+            | Planted::LostWrite
+            | Planted::StaleRead
+            | Planted::OneRealm
+            | Planted::LyingDisks
+            | Planted::TwoStores
+            | Planted::KeyAtOnce
+            | Planted::KeyForgotten => store,
+        }
+    }
+}
+
+impl Layer for NotCounted {
+    fn inner(&self) -> &dyn Store {
+        &*self.0
+    }
+
+    fn commit(&self, mut change: Change, now: u64) -> StoreFuture<'_, Outcome> {
+        if let (Op::Replace { .. }, true) = (&change.first, !change.then.is_empty()) {
+            change.first = change.then.remove(0);
+        }
+        self.0.commit(change, now)
     }
 }
 
@@ -82,7 +134,11 @@ impl Layer for Wrong {
             | Planted::DoubleRedemption
             | Planted::LostWrite
             | Planted::OneRealm
-            | Planted::LyingDisks => self.store.get(key, now),
+            | Planted::LyingDisks
+            | Planted::NumberTwice
+            | Planted::TwoStores
+            | Planted::KeyAtOnce
+            | Planted::KeyForgotten => self.store.get(key, now),
         }
     }
 

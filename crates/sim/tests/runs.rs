@@ -103,17 +103,15 @@ fn number(name: &str) -> Option<u64> {
     Some(value.parse().expect("a number"))
 }
 
-#[test]
-fn in_every_world_what_may_happen_once_happens_once_and_nothing_answered_is_lost() {
+/// Runs so many seeds of a kind, or as many as `SIGNET_SIM_RUNS` says for a test of 2,000; how
+/// many. None: one alone, which `SIGNET_SIM_SEED` names. `run` panics where something is wrong.
+pub(crate) fn each_seed(kind: &str, runs: u64, run: impl Fn(u64) -> String + Sync) -> Option<u64> {
     if let Some(seed) = number("SIGNET_SIM_SEED") {
-        let outcome = run(seed, Planted::Nothing);
-        eprintln!("{outcome:?}");
-        outcome.expect("what callers received");
-        return;
+        eprintln!("{kind}: {}", run(seed));
+        return None;
     }
-    let runs = number("SIGNET_SIM_RUNS").unwrap_or(RUNS);
+    let runs = number("SIGNET_SIM_RUNS").map_or(runs, |wanted| (wanted * runs).div_ceil(RUNS));
     let next = AtomicU64::new(0);
-    let [calls, done, unknown, revoked] = [const { AtomicU64::new(0) }; 4];
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(2, |n| n.get()) {
             scope.spawn(|| {
@@ -122,26 +120,32 @@ fn in_every_world_what_may_happen_once_happens_once_and_nothing_answered_is_lost
                     if seed >= runs {
                         break;
                     }
-                    let ended = catch_unwind(AssertUnwindSafe(|| {
-                        run(seed, Planted::Nothing).expect("what callers received")
-                    }));
-                    match ended {
-                        Ok(outcome) => {
-                            calls.fetch_add(outcome.counts.calls, Relaxed);
-                            done.fetch_add(outcome.counts.done, Relaxed);
-                            unknown.fetch_add(outcome.counts.unknown, Relaxed);
-                            revoked.fetch_add(outcome.revocations, Relaxed);
-                        }
-                        Err(panic) => {
-                            eprintln!("this run again: SIGNET_SIM_SEED={seed}");
-                            next.store(runs, Relaxed);
-                            resume_unwind(panic);
-                        }
+                    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| run(seed))) {
+                        eprintln!("this run of {kind} again: SIGNET_SIM_SEED={seed}");
+                        next.store(runs, Relaxed);
+                        resume_unwind(panic);
                     }
                 }
             });
         }
     });
+    Some(runs)
+}
+
+#[test]
+fn in_every_world_what_may_happen_once_happens_once_and_nothing_answered_is_lost() {
+    let [calls, done, unknown, revoked] = [const { AtomicU64::new(0) }; 4];
+    let runs = each_seed("runs", RUNS, |seed| {
+        let outcome = run(seed, Planted::Nothing).expect("what callers received");
+        calls.fetch_add(outcome.counts.calls, Relaxed);
+        done.fetch_add(outcome.counts.done, Relaxed);
+        unknown.fetch_add(outcome.counts.unknown, Relaxed);
+        revoked.fetch_add(outcome.revocations, Relaxed);
+        format!("{outcome:?}")
+    });
+    let Some(runs) = runs else {
+        return;
+    };
     let [calls, done, unknown, revoked] =
         [calls, done, unknown, revoked].map(AtomicU64::into_inner);
     eprintln!(
@@ -166,11 +170,16 @@ fn a_seed_is_a_run() {
 
 /// The planted fault is found within so many runs.
 fn is_found(planted: Planted) {
-    let found = (0..60).any(|seed| {
-        let ended = catch_unwind(AssertUnwindSafe(|| run(seed, planted)));
-        !matches!(ended, Ok(Ok(_)))
+    is_found_by("runs", 60, |seed| run(seed, planted).map(drop));
+}
+
+/// The same, of other runs.
+pub(crate) fn is_found_by(kind: &str, seeds: u64, run: impl Fn(u64) -> Result<(), String>) {
+    let found = (0..seeds).any(|seed| {
+        let ended = catch_unwind(AssertUnwindSafe(|| run(seed)));
+        !matches!(ended, Ok(Ok(())))
     });
-    assert!(found, "{planted:?} was not found");
+    assert!(found, "in no {kind} was it found");
 }
 
 #[test]

@@ -9,13 +9,14 @@ use std::sync::Arc;
 
 /// Faults until the end, and then none.
 pub(crate) async fn make(world: Arc<World>, random: Random, until_us: u64, planted: Planted) {
-    let nodes = world.numbers();
     if planted == Planted::LyingDisks {
+        let nodes = world.machines();
         nodes.iter().for_each(|node| lie(&world, *node));
         world.clock.sleep_us(until_us / 2).await;
         nodes.iter().for_each(|node| world.crash(*node));
     }
     while world.clock.now_us() < until_us {
+        let nodes = world.machines();
         let one = *random.one_of(&nodes);
         let other = *random.one_of(&nodes);
         world.trace.note(&[world.clock.now_us(), 8]);
@@ -84,6 +85,7 @@ pub(crate) async fn make(world: Arc<World>, random: Random, until_us: u64, plant
         }
     }
     end_connections(&world);
+    let nodes = world.machines();
     nodes.iter().for_each(|node| {
         end_disk(&world, *node);
         world.set_wild(*node, 0);

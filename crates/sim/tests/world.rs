@@ -2,15 +2,19 @@
 use crate::{
     disk::Disk,
     executor::{Clock, NOBODY},
+    installation::Installation,
     random::{Random, Trace},
 };
+use signet_cluster::transport::CallError;
 use signet_consensus::{
     CallFuture, Member, Network, NetworkError, NodeId, ReplicatedStore, Role, Settings, Status,
 };
 use signet_store::{Key, Row, Store, Table, sqlite};
 use std::{
     collections::{BTreeMap, BTreeSet},
+    future::Future,
     path::{Path, PathBuf},
+    pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, Weak,
         atomic::{AtomicI64, AtomicU64, Ordering::SeqCst},
@@ -19,7 +23,7 @@ use std::{
 };
 
 /// Unix seconds at which every world begins.
-const BEGINNING: u64 = 1_800_000_000;
+pub(crate) const BEGINNING: u64 = 1_800_000_000;
 
 /// What the network does to messages.
 #[derive(Default)]
@@ -56,6 +60,19 @@ pub(crate) struct World {
     leap: AtomicI64,
     lives: AtomicU64,
     pub(crate) messages: AtomicU64,
+    /// Whether nodes begin as those of an installation do; none: as nodes of one store.
+    installation: OnceLock<Arc<Installation>>,
+}
+
+/// What is asked of a node.
+#[derive(Clone)]
+pub(crate) enum Ask {
+    /// Its part in the consensus, which is all that it has.
+    Consensus,
+    /// A service of the installation's.
+    Service(u8),
+    /// To be let in: the invitation, and the key that was proven.
+    Door(String, [u8; 32]),
 }
 
 struct Wire {
@@ -67,7 +84,7 @@ pub(crate) fn name(number: u64) -> NodeId {
     NodeId::parse(&format!("n{number}")).expect("a name")
 }
 
-fn number(name: &NodeId) -> u64 {
+pub(crate) fn number(name: &NodeId) -> u64 {
     name.as_str()[1..].parse().expect("one of ours")
 }
 
@@ -98,7 +115,11 @@ impl Network for Wire {
         let (world, from, to) = (self.world.upgrade(), self.me, number(to));
         Box::pin(async move {
             match world {
-                Some(world) => world.carry(from, to, request, us(deadline)).await,
+                Some(world) => {
+                    let carried = world.carry(from, to, Ask::Consensus, request, us(deadline));
+                    let refused = |why: CallError| NetworkError::NoAnswer(why.to_string());
+                    carried.await?.map_err(refused)
+                }
                 None => Err(NetworkError::Unreachable("the world has ended".into())),
             }
         })
@@ -120,7 +141,25 @@ impl World {
             leap: AtomicI64::new(0),
             lives: AtomicU64::new(0),
             messages: AtomicU64::new(0),
+            installation: OnceLock::new(),
         })
+    }
+
+    /// From now on its nodes begin as those of an installation.
+    pub(crate) fn install(&self, installation: Arc<Installation>) {
+        assert!(self.installation.set(installation).is_ok(), "once");
+    }
+
+    /// A machine that was never started, with an empty disk.
+    pub(crate) fn set_up(&self, number: u64) {
+        let directory = self.fresh(number);
+        std::fs::create_dir(&directory).expect("makes");
+        lock(&self.stopped).insert(number, directory);
+    }
+
+    /// A machine that is stopped is taken away, with its disk.
+    pub(crate) fn take_away(&self, number: u64) {
+        lock(&self.stopped).remove(&number);
     }
 
     /// A world of so many nodes that have been one store before, and begin now.
@@ -169,7 +208,8 @@ impl World {
         added.await.expect("lives").expect("is added");
     }
 
-    fn fresh(&self, number: u64) -> PathBuf {
+    /// A directory that nobody has.
+    pub(crate) fn fresh(&self, number: u64) -> PathBuf {
         let life = self.lives.fetch_add(1, SeqCst) + 1;
         self.directory.path().join(format!("{number}-{life}"))
     }
@@ -208,6 +248,10 @@ impl World {
         self.trace.note(&[self.clock.now_us(), 2, number]);
         self.run_node(number, directory);
         let (store, group) = self.node(number).expect("runs");
+        if let Some(installation) = self.installation.get() {
+            installation.start(self, number, store, group);
+            return;
+        }
         let wire = self.wire(number);
         let resumed = self
             .clock
@@ -268,6 +312,22 @@ impl World {
 
     pub(crate) fn numbers(&self) -> Vec<u64> {
         lock(&self.nodes).keys().copied().collect()
+    }
+
+    /// Those that run and those that do not.
+    pub(crate) fn machines(&self) -> Vec<u64> {
+        let mut all = self.numbers();
+        all.extend(self.all_stopped());
+        all.sort_unstable();
+        all
+    }
+
+    /// Those that answer callers: a node of an installation does when its start is over.
+    pub(crate) fn serving(&self) -> Vec<u64> {
+        match self.installation.get() {
+            Some(installation) => installation.serving(self),
+            None => self.numbers(),
+        }
     }
 
     pub(crate) fn all_stopped(&self) -> Vec<u64> {
@@ -340,13 +400,14 @@ impl World {
         }
     }
 
-    async fn carry(
+    pub(crate) async fn carry(
         self: Arc<World>,
         from: u64,
         to: u64,
+        ask: Ask,
         request: Vec<u8>,
         deadline_us: u64,
-    ) -> Result<Vec<u8>, NetworkError> {
+    ) -> Result<Result<Vec<u8>, CallError>, NetworkError> {
         let until = self.clock.now_us() + deadline_us;
         self.messages.fetch_add(1, SeqCst);
         self.trace
@@ -367,20 +428,20 @@ impl World {
         };
         if self.random.permille(lock(&self.faults).twice) {
             let late_us = self.random.below(600_000);
-            let (world, request) = (self.clone(), request.clone());
+            let (world, request, ask) = (self.clone(), request.clone(), ask.clone());
             let again = async move {
                 world.clock.sleep_us(late_us).await;
                 // The connection's life is the node's: another life hears nothing of it.
                 if let Some((store, now)) = world.node(to)
                     && now == group
                 {
-                    let handled = async move { store.handle(&name(from), request).await };
+                    let handled = world.handle(store, to, from, ask, request);
                     world.clock.within(group, handled).await;
                 }
             };
             self.clock.spawn_in(NOBODY, Box::pin(again));
         }
-        let handled = async move { store.handle(&name(from), request).await };
+        let handled = self.handle(store, to, from, ask, request);
         let answer = tokio::select! {
             biased;
             answer = self.clock.within(group, handled) => answer,
@@ -392,9 +453,34 @@ impl World {
         if !self.passes(to, from).await || self.clock.now_us() > until {
             return silence().await;
         }
-        self.trace
-            .note(&[self.clock.now_us(), 5, to, from, answer.len() as u64]);
+        let length = answer.as_ref().map_or(0, Vec::len) as u64;
+        self.trace.note(&[self.clock.now_us(), 5, to, from, length]);
         Ok(answer)
+    }
+
+    /// What a node does with a message.
+    fn handle(
+        self: &Arc<World>,
+        store: Arc<ReplicatedStore>,
+        to: u64,
+        from: u64,
+        ask: Ask,
+        request: Vec<u8>,
+    ) -> Pin<Box<dyn Future<Output = Result<Vec<u8>, CallError>> + Send>> {
+        match (ask, self.installation.get()) {
+            (Ask::Consensus, _) => {
+                Box::pin(async move { Ok(store.handle(&name(from), request).await) })
+            }
+            (Ask::Service(service), Some(installation)) => {
+                installation.serve(self, to, from, service, request)
+            }
+            (Ask::Door(invitation, key), Some(installation)) => {
+                installation.welcome(self, to, invitation, key, request)
+            }
+            (Ask::Service(_) | Ask::Door(..), None) => {
+                Box::pin(std::future::ready(Err(CallError::NoService)))
+            }
+        }
     }
 
     /// One message on its way, with whatever befalls it.

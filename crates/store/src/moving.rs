@@ -23,6 +23,7 @@
 //! first; see [`MovableStore::move_to`] for who makes sure of that.
 use crate::{Change, Key, Outcome, Row, Store, StoreError, StoreFuture, Table};
 use futures_util::future::try_join_all;
+use signet_surroundings::{now as moment, timeout};
 use std::{
     collections::HashSet,
     future::Future,
@@ -33,7 +34,6 @@ use std::{
     },
     time::Duration,
 };
-use tokio::time::{Instant, timeout};
 
 /// Rows that are read, written and compared at once.
 const PAGE: usize = 250;
@@ -541,12 +541,12 @@ impl MovableStore {
             changed += self.follow(&*from, &*to, now).await?;
             let total = done;
             told(MoveProgress { phase, done, total });
-            let begun = Instant::now();
+            let begun = moment();
             let Ok(held) = timeout(HOLD, self.gate.write()).await else {
                 continue;
             };
             let keys = self.noted()?;
-            let left = HOLD.saturating_sub(begun.elapsed());
+            let left = HOLD.saturating_sub(moment().saturating_duration_since(begun));
             let last = timeout(left, copy_keys(&*from, &*to, &keys, now())).await;
             let Ok(last) = last else {
                 lock(&self.changed).keys.extend(keys);
@@ -560,7 +560,7 @@ impl MovableStore {
                 lock(&self.retired).push(std::mem::replace(&mut *current, next));
             }
             drop(held);
-            let held = begun.elapsed();
+            let held = moment().saturating_duration_since(begun);
             return Ok(Moved {
                 rows,
                 changed: changed + keys.len() as u64,

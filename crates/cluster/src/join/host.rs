@@ -17,8 +17,8 @@ use signet_merge::{
     tell::{BoxFuture, Receipt, Tell},
 };
 use signet_store::{Key, NodeId, Store, StoreError};
+use signet_surroundings::{spawn, timeout};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
-use tokio::time::timeout;
 
 /// How long a name is claimed while its invitation is being used, in seconds. Longer than the
 /// connection of a newcomer may last, so that nobody else has it before this one is done.
@@ -153,11 +153,11 @@ impl Host {
         }
         let (store, now) = (parts.store.as_ref(), self.now());
         let claimed = rows::claim(store, &parts.node, &fingerprint, None, now).await?;
-        if claimed.is_none() {
-            let owner = rows::owner(store, &parts.node, now).await?;
-            if owner != Some(fingerprint) {
-                return Err(ClusterError::NameTaken(parts.node.clone()));
-            }
+        let claimed = claimed.ok_or_else(|| ClusterError::NameTaken(parts.node.clone()))?;
+        if rows::is_removed(store, &fingerprint, now).await? {
+            // Since the members were read: what it claimed just now is not its own.
+            claimed.give_back(store, now).await?;
+            return Err(ClusterError::Removed);
         }
         if joined
             .as_ref()
@@ -266,7 +266,7 @@ impl Host {
         // Told before the connection to it ends: it is to hear that it is out. Whoever asked may
         // give up waiting; what is in the store is done to its end.
         let parts = self.parts.clone();
-        let told = tokio::spawn(async move {
+        let told = spawn(async move {
             let receipt = parts.tell.tell(vec![known.entry(fingerprint)]).await;
             parts.members.merge(fingerprint, known)?;
             Ok::<_, ClusterError>(receipt)
@@ -312,7 +312,14 @@ impl Host {
             if request.keys.fingerprint(node) != *fingerprint {
                 return Err(Refusal::Used);
             }
-            return match parts.members.known(fingerprint) {
+            let mut known = parts.members.known(fingerprint);
+            if known.is_none() {
+                // Whoever let it in may have ended before it said so: the store has it.
+                let loaded = self.load().await;
+                loaded.map_err(|error| Refusal::Unavailable(error.to_string()))?;
+                known = parts.members.known(fingerprint);
+            }
+            return match known {
                 Some(Known::Member(member)) => {
                     let package = self.package(&cluster, &kem, &member).await?;
                     Ok(self.answer(cluster, &member, package))
@@ -369,7 +376,9 @@ impl Host {
                 })
         };
         if let Some(wanted) = &request.wanted {
-            if parts.members.find(wanted).is_some() {
+            let living = parts.members.find(wanted);
+            let own = request.keys.fingerprint(wanted);
+            if living.is_some_and(|living| living.fingerprint != own) {
                 return Err(Refusal::NameTaken);
             }
             let claimed = claim(wanted).await?.ok_or(Refusal::NameTaken)?;

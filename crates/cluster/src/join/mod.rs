@@ -18,7 +18,7 @@ mod rows;
 mod token;
 
 pub use host::{ClusterError, Host, HostParts, Provide};
-pub use newcomer::{JoinError, Newcomer, Welcome, join};
+pub use newcomer::{Ask, ByStream, JoinError, Newcomer, Welcome, join};
 pub use rows::cluster_of;
 pub use token::{DEFAULT_TTL, MAX_TTL, Token, TokenError};
 

@@ -11,6 +11,7 @@ use crate::{
     tls,
 };
 use signet_crypto::{KeyError, Secret, clock::Clock};
+use signet_merge::tell::BoxFuture;
 use signet_store::NodeId;
 use std::{io, time::Duration};
 use tokio::{net::TcpStream, time::timeout};
@@ -101,7 +102,35 @@ pub struct Welcome {
     pub package: Secret<Vec<u8>>,
 }
 
-/// Joins, in a tokio runtime with timers. Trying again with the same keys is harmless.
+/// Brings a newcomer's request to a member.
+pub trait Ask: Send + Sync {
+    /// The answer of whoever listens at this address, which is one of the token's. It has to prove
+    /// that it holds a key which the token names, and `identity` is proven to it.
+    fn ask<'a>(
+        &'a self,
+        token: &'a Token,
+        identity: &'a Identity,
+        address: &'a str,
+        request: &'a [u8],
+    ) -> BoxFuture<'a, Result<Vec<u8>, JoinError>>;
+}
+
+/// Over a connection of its own, in a tokio runtime with timers.
+pub struct ByStream;
+
+impl Ask for ByStream {
+    fn ask<'a>(
+        &'a self,
+        token: &'a Token,
+        identity: &'a Identity,
+        address: &'a str,
+        request: &'a [u8],
+    ) -> BoxFuture<'a, Result<Vec<u8>, JoinError>> {
+        Box::pin(ask(token, identity, address, request))
+    }
+}
+
+/// Joins. Trying again with the same keys is harmless.
 ///
 /// # Errors
 /// [`JoinError`]: then the node is no member, but for [`JoinError::Unreachable`] after the request
@@ -110,6 +139,7 @@ pub async fn join(
     token: &Token,
     newcomer: &Newcomer<'_>,
     clock: &dyn Clock,
+    asks: &dyn Ask,
 ) -> Result<Welcome, JoinError> {
     if clock.now() >= token.end {
         return Err(JoinError::Expired);
@@ -127,7 +157,8 @@ pub async fn join(
     let request = Secret::new(request.to_bytes(&token.id, newcomer.identity)?);
     let mut failed = JoinError::Unreachable("the token has no address".to_owned());
     for address in &token.addresses {
-        match ask(token, newcomer.identity, address, request.expose()).await {
+        let asked = asks.ask(token, newcomer.identity, address, request.expose());
+        match asked.await {
             Ok(answer) => return read(token, newcomer.identity, &answer),
             Err(error) => {
                 // Who answered for the cluster has said more than one who did not answer.

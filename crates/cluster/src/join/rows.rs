@@ -146,10 +146,12 @@ pub(super) async fn admit(
 /// A name that was claimed until a moment, and is given back unless it was used.
 pub(super) struct Claim {
     key: Key,
-    version: u64,
+    /// None: an earlier request of the same identity claimed it, and may still be under way.
+    version: Option<u64>,
 }
 
-/// Claims a name for an identity until `end`; `None`: it is taken.
+/// Claims a name for an identity until `end`; `None`: it is another one's. What the same identity
+/// claimed before is its own: its request may have been lost, and the claim not.
 pub(super) async fn claim(
     store: &dyn Store,
     node: &NodeId,
@@ -163,18 +165,49 @@ pub(super) async fn claim(
         value: fingerprint.0.to_vec(),
         end,
     };
-    Ok(match store.commit(Change::new(insert), now).await? {
-        Outcome::Done { version } => Some(Claim { key, version }),
+    let taken = match store.commit(Change::new(insert), now).await? {
+        Outcome::Done { version } => {
+            let version = Some(version);
+            return Ok(Some(Claim { key, version }));
+        }
+        Outcome::Refused(taken) => taken,
+    };
+    let Some(row) = taken else {
+        return Ok(None);
+    };
+    let owner = row.value.as_slice().try_into().map(Fingerprint);
+    let owner = owner.map_err(|_| StoreError::Corrupt("the owner of a node's name".to_owned()))?;
+    if owner == *fingerprint {
+        let version = None;
+        return Ok(Some(Claim { key, version }));
+    }
+    if !is_removed(store, &owner, now).await? {
+        return Ok(None);
+    }
+    // Whoever was removed while it started, and ended over it, has left its name behind.
+    let replace = Op::Replace {
+        key: key.clone(),
+        version: row.version,
+        value: fingerprint.0.to_vec(),
+        end,
+    };
+    let replaced = store.commit(Change::new(replace), now).await?;
+    Ok(match replaced {
+        Outcome::Done { version } => {
+            let version = Some(version);
+            Some(Claim { key, version })
+        }
         Outcome::Refused(_) => None,
     })
 }
 
 impl Claim {
     pub(super) async fn give_back(self, store: &dyn Store, now: u64) -> Result<(), StoreError> {
-        let remove = Op::Remove {
-            key: self.key,
-            version: self.version,
+        let Some(version) = self.version else {
+            return Ok(());
         };
+        let key = self.key;
+        let remove = Op::Remove { key, version };
         store.commit(Change::new(remove), now).await.map(drop)
     }
 }
@@ -242,8 +275,21 @@ pub(super) async fn remove(
     known: &Known,
     now: u64,
 ) -> Result<(), StoreError> {
-    let key = name_key(node);
     // First: where the second step fails, the node writes nothing, and is removed by trying again.
+    free(store, node, fingerprint, now).await?;
+    keep(store, fingerprint, known, now).await?;
+    // It may have started in between, and have taken its name again.
+    free(store, node, fingerprint, now).await
+}
+
+/// Frees a name, where it is this identity's.
+async fn free(
+    store: &dyn Store,
+    node: &NodeId,
+    fingerprint: &Fingerprint,
+    now: u64,
+) -> Result<(), StoreError> {
+    let key = name_key(node);
     if let Some(row) = store.get(&key, now).await?
         && row.value == fingerprint.0
     {
@@ -251,7 +297,20 @@ pub(super) async fn remove(
         let free = Change::new(Op::Remove { key, version });
         store.commit(free, now).await?;
     }
-    keep(store, fingerprint, known, now).await
+    Ok(())
+}
+
+/// Whether an identity was removed.
+pub(super) async fn is_removed(
+    store: &dyn Store,
+    fingerprint: &Fingerprint,
+    now: u64,
+) -> Result<bool, StoreError> {
+    let row = store.get(&identity_key(fingerprint), now).await?;
+    let corrupt = |_| StoreError::Corrupt("a member of the cluster".to_owned());
+    let known = row.map(|row| Known::from_bytes(&row.value)).transpose();
+    let known = known.map_err(corrupt)?;
+    Ok(matches!(known, Some(Known::Removed { .. })))
 }
 
 /// The row by which a living member may write, and its value.

@@ -186,6 +186,8 @@ impl SigningKeys {
                 after = Some(key);
             }
             if last {
+                // What is due for several is done in the order in which they were made.
+                entries.sort_by_key(|entry: &Entry| entry.record.created_at);
                 return Ok(Kept {
                     entries,
                     generation,
@@ -573,7 +575,7 @@ impl SigningKeys {
     ) -> Result<Write, KeysError> {
         let ring = Arc::clone(keyring);
         let (mut record, key) =
-            tokio::task::spawn_blocking(move || Record::generate(kind, &ring, at.now))
+            signet_surroundings::blocking(move || Record::generate(kind, &ring, at.now))
                 .await
                 .map_err(|_| KeysError::Stopping)??;
         record.active_from = active_from;

@@ -1,19 +1,20 @@
 //! Time and tasks: Tokio's, or a simulation's.
 //!
-//! The consensus library asks its runtime through functions that have no object, so what is handed
-//! in is handed to a thread: [`simulate`]. Everything of this crate on that thread then takes its
-//! time from there and begins its tasks there. A simulation that hands in the same random numbers,
-//! and runs its tasks in the same order, gets the same run.
+//! Libraries below ask their runtime through functions that have no object, so what is handed in is
+//! handed to a thread: [`simulate`]. Whatever on that thread asks here then takes its time from
+//! there and begins its tasks there. A simulation that hands in the same random numbers, and runs
+//! its tasks in the same order, gets the same run.
+#![forbid(unsafe_code)]
+
 use std::{
     cell::RefCell,
     fmt,
     future::Future,
     marker::PhantomData,
-    ops::{Add, AddAssign, Sub, SubAssign},
     pin::Pin,
     sync::{Arc, LazyLock},
     task::{Context, Poll, Waker},
-    time::Duration,
+    time::{Duration, Instant},
 };
 use tokio::sync::oneshot;
 
@@ -57,94 +58,45 @@ fn simulated() -> Option<Arc<dyn Surroundings>> {
 }
 
 /// What a simulation's time counts from, on this process's clock: only differences are looked at.
-static BEGINNING: LazyLock<std::time::Instant> = LazyLock::new(std::time::Instant::now);
+static BEGINNING: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// A moment of the time that is handed in.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Moment(std::time::Instant);
-
-impl Moment {
-    pub(crate) fn now() -> Moment {
-        match simulated() {
-            Some(simulated) => Moment(*BEGINNING + simulated.now()),
-            None => Moment(std::time::Instant::now()),
-        }
-    }
-
-    pub(crate) fn saturating_since(self, earlier: Moment) -> Duration {
-        self.0.saturating_duration_since(earlier.0)
-    }
-
-    pub(crate) fn elapsed(self) -> Duration {
-        Moment::now().saturating_since(self)
-    }
-}
-
-impl Add<Duration> for Moment {
-    type Output = Moment;
-
-    fn add(self, more: Duration) -> Moment {
-        Moment(self.0 + more)
-    }
-}
-
-impl AddAssign<Duration> for Moment {
-    fn add_assign(&mut self, more: Duration) {
-        self.0 += more;
-    }
-}
-
-impl Sub<Duration> for Moment {
-    type Output = Moment;
-
-    fn sub(self, less: Duration) -> Moment {
-        Moment(self.0 - less)
-    }
-}
-
-impl SubAssign<Duration> for Moment {
-    fn sub_assign(&mut self, less: Duration) {
-        self.0 -= less;
-    }
-}
-
-impl Sub<Moment> for Moment {
-    type Output = Duration;
-
-    fn sub(self, earlier: Moment) -> Duration {
-        self.0 - earlier.0
-    }
-}
-
-impl openraft::Instant for Moment {
-    fn now() -> Moment {
-        Moment::now()
+/// The time that is handed in: the system's, or a simulation's.
+pub fn now() -> Instant {
+    match simulated() {
+        Some(simulated) => *BEGINNING + simulated.now(),
+        None => Instant::now(),
     }
 }
 
 /// Ends at a moment.
-pub(crate) enum Sleep {
+pub struct Sleep(Sleeps);
+
+enum Sleeps {
     Real(Pin<Box<tokio::time::Sleep>>),
     Simulated(Arc<dyn Surroundings>, Duration),
 }
 
-pub(crate) fn sleep_until(until: Moment) -> Sleep {
+/// Waits until a moment of [`now`]'s.
+pub fn sleep_until(until: Instant) -> Sleep {
     match simulated() {
         Some(simulated) => {
-            let at = until.0.saturating_duration_since(*BEGINNING);
-            Sleep::Simulated(simulated, at)
+            let at = until.saturating_duration_since(*BEGINNING);
+            Sleep(Sleeps::Simulated(simulated, at))
         }
-        None => Sleep::Real(Box::pin(tokio::time::sleep_until(until.0.into()))),
+        None => Sleep(Sleeps::Real(Box::pin(tokio::time::sleep_until(
+            until.into(),
+        )))),
     }
 }
 
-pub(crate) fn sleep(duration: Duration) -> Sleep {
+/// Waits for so long.
+pub fn sleep(duration: Duration) -> Sleep {
     match simulated() {
         Some(simulated) => {
             let at = simulated.now() + duration;
-            Sleep::Simulated(simulated, at)
+            Sleep(Sleeps::Simulated(simulated, at))
         }
-        None => Sleep::Real(Box::pin(tokio::time::sleep(duration))),
+        None => Sleep(Sleeps::Real(Box::pin(tokio::time::sleep(duration)))),
     }
 }
 
@@ -152,9 +104,9 @@ impl Future for Sleep {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        match &mut *self {
-            Sleep::Real(sleep) => sleep.as_mut().poll(context),
-            Sleep::Simulated(simulated, at) => {
+        match &mut self.0 {
+            Sleeps::Real(sleep) => sleep.as_mut().poll(context),
+            Sleeps::Simulated(simulated, at) => {
                 if simulated.now() >= *at {
                     return Poll::Ready(());
                 }
@@ -167,7 +119,7 @@ impl Future for Sleep {
 
 /// It took too long.
 #[derive(Debug)]
-pub(crate) struct Late;
+pub struct Late;
 
 impl fmt::Display for Late {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -176,19 +128,21 @@ impl fmt::Display for Late {
 }
 
 /// Work that may not take longer.
-pub(crate) struct Timeout<F> {
+pub struct Timeout<F> {
     work: Pin<Box<F>>,
     end: Sleep,
 }
 
-pub(crate) fn timeout<F: Future>(within: Duration, work: F) -> Timeout<F> {
+/// Ends the work with [`Late`] when it takes longer than that.
+pub fn timeout<F: Future>(within: Duration, work: F) -> Timeout<F> {
     Timeout {
         work: Box::pin(work),
         end: sleep(within),
     }
 }
 
-pub(crate) fn timeout_at<F: Future>(until: Moment, work: F) -> Timeout<F> {
+/// The same, by a moment of [`now`]'s.
+pub fn timeout_at<F: Future>(until: Instant, work: F) -> Timeout<F> {
     Timeout {
         work: Box::pin(work),
         end: sleep_until(until),
@@ -207,17 +161,20 @@ impl<F: Future> Future for Timeout<F> {
 }
 
 /// A task that was begun.
-pub(crate) enum Join<T> {
+pub struct Join<T>(Joins<T>);
+
+enum Joins<T> {
     Real(tokio::task::JoinHandle<T>),
     Simulated(oneshot::Receiver<T>),
 }
 
 /// A task ended without its result.
 #[derive(Debug)]
-pub(crate) struct JoinError(Option<tokio::task::JoinError>);
+pub struct JoinError(Option<tokio::task::JoinError>);
 
 impl JoinError {
-    pub(crate) fn is_panic(&self) -> bool {
+    /// It panicked; in a simulation any end without a result counts as that.
+    pub fn is_panic(&self) -> bool {
         self.0.as_ref().is_none_or(tokio::task::JoinError::is_panic)
     }
 }
@@ -235,33 +192,50 @@ impl<T> Future for Join<T> {
     type Output = Result<T, JoinError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        match &mut *self {
-            Join::Real(task) => {
+        match &mut self.0 {
+            Joins::Real(task) => {
                 let joined = Pin::new(task).poll(context);
                 joined.map_err(|error| JoinError(Some(error)))
             }
-            Join::Simulated(ended) => Pin::new(ended).poll(context).map_err(|_| JoinError(None)),
+            Joins::Simulated(ended) => Pin::new(ended).poll(context).map_err(|_| JoinError(None)),
         }
     }
 }
 
 /// Runs something beside what runs.
-pub(crate) fn spawn<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Join<T> {
+pub fn spawn<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Join<T> {
     let Some(simulated) = simulated() else {
-        return Join::Real(tokio::spawn(work));
+        return Join(Joins::Real(tokio::spawn(work)));
     };
     let (reply, ended) = oneshot::channel();
     simulated.spawn(Box::pin(async move {
         // The caller that began it may not wait for it.
         drop(reply.send(work.await));
     }));
-    Join::Simulated(ended)
+    Join(Joins::Simulated(ended))
 }
 
 /// The runtime that timers of later work need around them; none where time is handed in.
-pub(crate) fn around() -> Option<tokio::runtime::Handle> {
+pub fn around() -> Option<tokio::runtime::Handle> {
     match simulated() {
         Some(_) => None,
         None => Some(tokio::runtime::Handle::current()),
+    }
+}
+
+/// Runs work that takes a thread for a while, off the runtime's threads. A simulation has one
+/// thread, and no time passes meanwhile.
+///
+/// # Errors
+/// The work panicked, or the runtime is stopping.
+pub async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, JoinError> {
+    match simulated() {
+        Some(_) => Ok(work()),
+        None => {
+            let done = tokio::task::spawn_blocking(work).await;
+            done.map_err(|error| JoinError(Some(error)))
+        }
     }
 }
