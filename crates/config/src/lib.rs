@@ -11,6 +11,7 @@ pub mod check;
 pub mod clients;
 pub mod duration;
 pub mod engine;
+pub mod example;
 pub mod explain;
 pub mod fault;
 pub mod model;

@@ -294,7 +294,7 @@ const CASES: &[Case] = &[
         },
     },
     Case {
-        what: "a person leaves a group: what a client was told of it ends",
+        what: "a person leaves a group: what a client knows of it ends",
         change: |objects| object(objects, "user", "alice")["groups"] = json!([]),
         counted: || json!([{ "kind": "user", "name": "alice", "why": "lost", "grants": { "count": 2 } }]),
     },
@@ -398,7 +398,7 @@ fn a_client_that_may_not_refresh_any_more_keeps_what_it_cannot_use() {
     assert_eq!(scene.left(), ALL);
 }
 
-/// Refreshing and authorizing decide anew by what is there: nothing is revoked with these.
+/// Refreshing and authorizing decide again by what is there: nothing is revoked with these.
 #[test]
 fn what_ends_nothing_is_said_to_end_nothing() {
     let changes: &[(&str, fn(&mut Vec<Value>))] = &[
