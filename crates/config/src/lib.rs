@@ -17,12 +17,15 @@ pub mod fault;
 pub mod model;
 mod passkeys;
 pub mod people;
+mod place;
 pub mod providers;
 pub mod read;
 pub mod realms;
 mod rules;
 pub mod secret;
 pub mod settings;
+mod shape;
 pub mod sign_up;
+mod stand_in;
 
 pub use model::Config;
