@@ -7,12 +7,15 @@ use crate::common::people::{PASSWORD, add_user};
 use crate::common::{SECRET, Server, Setup, block_on, browser::Browser, scope};
 use serde_json::{Value, json};
 use signet_admin::declarations;
+use signet_directory::grants::{self, GrantRow};
 use signet_directory::{User, consent, session};
 use signet_oauth::id::GrantId;
 use signet_oauth::registry::RealmEntry;
 use signet_realm::agents::binding;
 use signet_realm::realms::{OpenRealm, Realms, RealmsFuture, SettingNow};
 use signet_realm::state::{Host, Realm};
+use signet_realm::terminate::{MAX_COUNTED, MAX_LOOKED_THROUGH};
+use signet_store::Change;
 use std::sync::{Arc, Mutex};
 
 const CALLBACK: &str = "https://client.example/cb";
@@ -223,10 +226,13 @@ const ALL: Left = Left {
     agents: 2,
 };
 
+/// A change of the declarations.
+type Changing = fn(&mut Vec<Value>);
+
 /// A change of the declarations, and what it ends.
 struct Case {
     what: &'static str,
-    change: fn(&mut Vec<Value>),
+    change: Changing,
     counted: fn() -> Value,
 }
 
@@ -401,7 +407,7 @@ fn a_client_that_may_not_refresh_any_more_keeps_what_it_cannot_use() {
 /// Refreshing and authorizing decide again by what is there: nothing is revoked with these.
 #[test]
 fn what_ends_nothing_is_said_to_end_nothing() {
-    let changes: &[(&str, fn(&mut Vec<Value>))] = &[
+    let changes: &[(&str, Changing)] = &[
         ("a scope", |objects| without(objects, "scope", "orders")),
         ("a resource", |objects| {
             without(objects, "resource", "https://orders.example");
@@ -441,6 +447,48 @@ fn who_logs_in_after_a_plan_makes_no_other_plan_of_it() {
     scene.give("shop", "bob");
     let done = scene.apply(&objects, &plan);
     assert_eq!(done[0]["grants"]["count"], 2, "{done}");
+}
+
+/// Lists this many grants of a client and a person, whose account is gone.
+fn list_many(server: &Server, user_id: &str, client_id: &str, count: usize) {
+    let now = server.realm.now();
+    let row = GrantRow {
+        client_id: client_id.to_owned(),
+        scope: "openid".to_owned(),
+        sid: None,
+        created_at: now,
+    };
+    let entry = |_| {
+        let id = GrantId::new(signet_crypto::random::bytes());
+        Change::new(grants::entry(user_id, &id, &row, now + 3600))
+    };
+    let changes = (0..count).map(entry).collect();
+    block_on(server.realm.store.commit_each(changes, now)).unwrap();
+}
+
+#[test]
+fn a_plan_counts_as_far_as_its_bounds_and_says_that_there_is_more() {
+    let scene = Scene::new();
+    let server = &scene.world.server;
+    let mut objects = base();
+    without(&mut objects, "client", "shop");
+    without(&mut objects, "role", "shop/till");
+    object(&mut objects, "user", "bob")["roles"] = json!([]);
+    let counted = || scene.plan(&objects)["ends"]["counted"][0].clone();
+    assert_eq!(counted()["grants"], json!({ "count": 4 }));
+    // No account's id is before or behind these.
+    list_many(server, "!", "shop", MAX_COUNTED - 4);
+    assert_eq!(counted()["grants"], json!({ "count": MAX_COUNTED }));
+    assert_eq!(counted()["people"], json!({ "count": 4 }));
+    list_many(server, "!", "shop", 1);
+    let most = json!({ "count": MAX_COUNTED, "more": true });
+    assert_eq!(counted()["grants"], most);
+    assert_eq!(counted()["people"], json!({ "count": 4 }));
+    // Those of all clients together are too many to be looked through.
+    list_many(server, "!!", "web", MAX_LOOKED_THROUGH);
+    let seen = json!({ "count": MAX_COUNTED - 3, "more": true });
+    assert_eq!(counted()["grants"], seen);
+    assert_eq!(counted()["people"], json!({ "count": 1, "more": true }));
 }
 
 /// Gives each realm a store in memory, and keeps it.
