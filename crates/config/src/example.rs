@@ -6,6 +6,7 @@
 //! not know: the order of the sections, a value for what has no default, and whole records of
 //! lists.
 use crate::explain::{Explained, explain, table};
+use crate::realms::is_records;
 use crate::settings::{Owner, SETTINGS};
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -400,8 +401,10 @@ fn facts(one: &Explained) -> String {
     if has_default {
         facts.push(format!("default: {}", toml(&one.default)));
     }
-    if one.setting.owner == Owner::Realm {
-        facts.push("a realm may have its own".to_owned());
+    match one.setting.owner {
+        Owner::Process => {}
+        Owner::Realm if is_records(&one.path) => facts.push("of the first realm".to_owned()),
+        Owner::Realm => facts.push("a realm may have its own".to_owned()),
     }
     facts.push(format!("counts at a {}", one.setting.takes_effect.name()));
     format!("({})", facts.join("; "))
