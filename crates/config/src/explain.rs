@@ -126,6 +126,21 @@ fn members(
     }
 }
 
+/// A table of the file: what it is for, and whether it need not be there.
+pub(crate) fn table(path: &str) -> Option<(String, bool)> {
+    let root = schema();
+    let mut node = &root;
+    for name in path.split('.') {
+        let found = shapes(node, &root).into_iter();
+        node = found
+            .filter_map(|shape| shape["properties"].get(name))
+            .next()?;
+    }
+    let documentation = node["description"].as_str().unwrap_or_default();
+    let is_optional = node.get("default").is_none_or(Value::is_null);
+    Some((documentation.replace('\n', " "), is_optional))
+}
+
 fn is_secret(node: &Value, root: &Value) -> bool {
     let refers = |one: &&Value| one["$ref"] == "#/$defs/SecretRef";
     shapes(node, root).iter().any(refers)

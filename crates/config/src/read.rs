@@ -18,11 +18,15 @@ use super::{
     check,
     fault::{Fault, nearest},
     model::Config,
-    settings::{self, SETTINGS},
+    settings,
 };
+pub use crate::place::line_of;
+use crate::place::{FORMER, beside, locate, offset, place, position, take_out, take_out_where};
+pub use crate::shape::{schema, shapes};
+use crate::stand_in::{self, Missing};
 
 /// Unknown keys and values of a wrong type that are named at once.
-const MAX_PROBLEMS: usize = 50;
+const MAX_PROBLEMS: usize = 500;
 
 /// Something wrong with the file. `line` and `column` count from 1; 0 where the fault is not at one
 /// place.
@@ -92,25 +96,43 @@ pub fn load(file: &Path, secrets: bool) -> Result<Loaded, Vec<Problem>> {
 
 /// As [`load`], from text; a relative `data_dir` starts at `base`, as every other path does.
 pub fn parse(text: &str, base: &Path, secrets: bool) -> Result<Config, Vec<Problem>> {
-    let root = DeTable::parse(text).map_err(|e| vec![from_toml(text, &e)])?;
-    let mut problems = Vec::new();
+    let (root, unreadable) = DeTable::parse_recoverable(text);
+    let mut problems: Vec<Problem> = unreadable.iter().map(|e| from_toml(text, e)).collect();
+    // What stands on such a line was read as something else.
+    let unreadable: Vec<usize> = problems.iter().map(|problem| problem.line).collect();
     let schema = schema();
-    unknown_keys(text, root.get_ref(), &schema, &schema, "", &mut problems);
+    let mut found = Vec::new();
+    unknown_keys(text, root.get_ref(), &schema, &schema, "", &mut found);
     let mut rest = root.clone();
     let mut gone = Vec::new();
-    for problem in &problems {
+    let is_unreadable = |at| unreadable.contains(&position(text, at).0);
+    take_out_where(rest.get_mut(), &is_unreadable, "", &mut gone);
+    for problem in &found {
         let at = offset(text, problem.line, problem.column);
-        gone.extend(take_out(rest.get_mut(), at, ""));
+        let taken = take_out(rest.get_mut(), at, "");
+        // It may be what is missing now.
+        let meant = taken.as_deref().zip(problem.suggestion.as_deref());
+        gone.extend(meant.map(|(taken, name)| beside(taken, name)));
+        gone.extend(taken);
     }
-    let config = types(text, rest, &mut gone, &mut problems);
+    problems.extend(found);
+    let config = types(
+        text,
+        (root.get_ref(), rest),
+        &schema,
+        &mut gone,
+        &mut problems,
+    );
     if let Some(mut config) = config {
         config.data_dir = base.join(&config.data_dir);
         let faults = check::check(&config, base, secrets);
         if problems.is_empty() && faults.is_empty() {
             return Ok(config);
         }
-        // What is missing beside something that was taken out may be just that.
-        let own = |fault: &&Fault| !gone.iter().any(|gone| may_follow(&fault.path, gone));
+        let own = |fault: &&Fault| {
+            let is_written = place(root.get_ref(), &fault.path).is_some_and(|(_, whole)| whole);
+            !gone.iter().any(|gone| may_follow(fault, gone, is_written))
+        };
         problems.extend(faults.iter().filter(own).map(|fault| {
             let (line, column) = locate(text, root.get_ref(), &fault.path);
             Problem {
@@ -122,6 +144,12 @@ pub fn parse(text: &str, base: &Path, secrets: bool) -> Result<Config, Vec<Probl
             }
         }));
     }
+    let mut seen = Vec::new();
+    problems.retain(|problem| {
+        let is_derived = unreadable.contains(&problem.line) && seen.contains(&problem.line);
+        seen.push(problem.line);
+        !is_derived
+    });
     problems.sort_by_key(|p| (p.line, p.column));
     Err(problems)
 }
@@ -138,7 +166,7 @@ pub fn over(
     base: &Path,
     fixed: &[(&str, &str)],
 ) -> Result<Config, Vec<Problem>> {
-    let root = DeTable::parse(text).map_err(|e| vec![from_toml(text, &e)])?;
+    let (root, _) = DeTable::parse_recoverable(text);
     let has = |name: &str| root.get_ref().iter().any(|(key, _)| *key.get_ref() == name);
     let problems = fixed
         .iter()
@@ -153,10 +181,7 @@ pub fn over(
                 suggestion: None,
             }
         });
-    let problems: Vec<Problem> = problems.collect();
-    if !problems.is_empty() {
-        return Err(problems);
-    }
+    let mut problems: Vec<Problem> = problems.collect();
     // By itself first, with what every file needs: so each mistake has its line.
     let needed = [
         ("issuer", "issuer = \"https://localhost\"\n"),
@@ -168,12 +193,16 @@ pub fn over(
     let needed = needed.iter().filter(|(name, _)| !has(name));
     let before: String = needed.map(|(_, line)| *line).collect();
     let lines = before.lines().count();
-    parse(&format!("{before}{text}"), base, true).map_err(|mut problems| {
-        for problem in &mut problems {
-            problem.line = problem.line.saturating_sub(lines);
-        }
-        problems
-    })?;
+    if let Err(own) = parse(&format!("{before}{text}"), base, true) {
+        problems.extend(own.into_iter().map(|problem| Problem {
+            line: problem.line.saturating_sub(lines),
+            ..problem
+        }));
+    }
+    if !problems.is_empty() {
+        problems.sort_by_key(|p| (p.line, p.column));
+        return Err(problems);
+    }
     let own = toml::from_str::<Json>(text).map_err(|e| vec![from_toml(text, &e)])?;
     let mut whole = settings::values(under);
     lay_over(&mut whole, own);
@@ -196,61 +225,54 @@ fn lay_over(under: &mut Json, over: Json) {
 }
 
 /// Whether a fault may come of what was taken out of the file: it is about that very place, or
-/// about the table that it stood in, unless that is the whole file.
-fn may_follow(fault: &str, gone: &str) -> bool {
-    let table = gone.rsplit_once('.').map_or("", |(table, _)| table);
-    fault == gone || (!table.is_empty() && fault.starts_with(table))
-}
-
-/// The JSON Schema of the file, from the types.
-pub fn schema() -> Json {
-    let mut schema = schemars::schema_for!(Config).to_value();
-    bound(&mut schema);
-    schema
-}
-
-/// Puts what the rows of the settings know into the schema: ranges, owners, and when a change
-/// counts.
-fn bound(schema: &mut Json) {
-    for setting in SETTINGS {
-        let (table, member) = setting.path.rsplit_once('.').unwrap_or(("", setting.path));
-        let mut at = String::new();
-        for name in table.split('.').filter(|name| !name.is_empty()) {
-            at = format!("{at}/properties/{name}");
-            // A table of the file is a type of its own, which it refers to.
-            if let Some(node) = schema.pointer(&at) {
-                let refers = shapes(node, schema)
-                    .into_iter()
-                    .find_map(|one| one["$ref"].as_str()?.strip_prefix('#'));
-                at = refers.map_or(at, str::to_owned);
-            }
-        }
-        let Some(node) = schema.pointer_mut(&format!("{at}/properties/{member}")) else {
-            continue;
-        };
-        if let Some(range) = setting.range() {
-            node["minimum"] = if range.or_zero { 0 } else { range.least }.into();
-            if let Some(most) = range.most {
-                node["maximum"] = most.into();
-            }
-        }
-        node["x-owner"] = setting.owner.name().into();
-        node["x-takes-effect"] = setting.takes_effect.name().into();
+/// about the table that it stood in, unless that is the whole file. What the file says in that
+/// table is wrong by itself, unless the fault names what was taken out.
+fn may_follow(fault: &Fault, gone: &str, is_written: bool) -> bool {
+    let (table, name) = gone.rsplit_once('.').unwrap_or(("", gone));
+    if fault.path == gone {
+        return true;
     }
+    if table.is_empty() || !fault.path.starts_with(table) {
+        return false;
+    }
+    fault.path == table || !is_written || fault.message.contains(name)
 }
 
 /// The configuration, where the types are right or are so without what is wrong. Every value of a
 /// wrong type is named, not only the first: it is taken out, and the rest is read again.
 fn types(
     text: &str,
-    mut root: Spanned<DeTable<'_>>,
+    (root, mut rest): (&DeTable<'_>, Spanned<DeTable<'_>>),
+    schema: &Json,
     gone: &mut Vec<String>,
     problems: &mut Vec<Problem>,
 ) -> Option<Config> {
     // Each turn takes a value out, so the file's own length bounds this; nobody reads more than a
     // page of faults.
     while problems.len() < MAX_PROBLEMS {
-        let error = match Config::deserialize(toml::Deserializer::from(root.clone())) {
+        // What has to be there and is not is said, unless it was taken out; the rest is read on.
+        for Missing { table, name } in stand_in::fill(rest.get_mut(), schema) {
+            let own = match &*table {
+                "" => name.clone(),
+                table => format!("{table}.{name}"),
+            };
+            let is_taken = |gone: &String| {
+                let (of, _) = gone.rsplit_once('.').unwrap_or(("", gone));
+                *gone == own || (of == table && !of.is_empty())
+            };
+            if !gone.iter().any(is_taken) {
+                let (line, column) = locate(text, root, &table);
+                problems.push(Problem {
+                    line: line.max(1),
+                    column: column.max(1),
+                    path: table,
+                    message: format!("missing field `{name}`"),
+                    suggestion: None,
+                });
+            }
+            gone.push(own);
+        }
+        let error = match Config::deserialize(toml::Deserializer::from(rest.clone())) {
             Ok(config) => return Some(config),
             Err(error) => error,
         };
@@ -266,42 +288,10 @@ fn types(
         problems.push(problem);
         let taken = error
             .span()
-            .and_then(|span| take_out(root.get_mut(), span.start, ""));
+            .and_then(|span| take_out(rest.get_mut(), span.start, ""));
         gone.push(taken?);
     }
     None
-}
-
-/// Takes the innermost value at this place of the text out, and gives its path. None: there is no
-/// such value.
-fn take_out(table: &mut DeTable<'_>, at: usize, path: &str) -> Option<String> {
-    let mut here = None;
-    for (key, value) in table.iter_mut() {
-        let holds = value.span().contains(&at) || key.span().contains(&at);
-        let name = key.get_ref().as_ref();
-        let own = match path {
-            "" => name.to_owned(),
-            path => format!("{path}.{name}"),
-        };
-        let taken = match value.get_mut() {
-            DeValue::Table(inner) => take_out(inner, at, &own),
-            DeValue::Array(items) => items.iter_mut().enumerate().find_map(|(i, item)| {
-                let DeValue::Table(inner) = item.get_mut() else {
-                    return None;
-                };
-                take_out(inner, at, &format!("{own}[{i}]"))
-            }),
-            _ => None,
-        };
-        if taken.is_some() {
-            return taken;
-        }
-        if holds {
-            here = Some((key.clone(), own));
-        }
-    }
-    let (key, own) = here?;
-    table.remove(&key).map(|_| own)
 }
 
 fn from_toml(text: &str, error: &toml::de::Error) -> Problem {
@@ -324,22 +314,6 @@ fn unknown_variant(message: &str) -> Option<String> {
     let known: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
     nearest(found, known.into_iter())
 }
-
-fn position(text: &str, offset: usize) -> (usize, usize) {
-    let before = &text.as_bytes()[..offset.min(text.len())];
-    let line = before.iter().filter(|b| **b == b'\n').count() + 1;
-    let column = before.iter().rev().take_while(|b| **b != b'\n').count() + 1;
-    (line, column)
-}
-
-fn offset(text: &str, line: usize, column: usize) -> usize {
-    let before = text.split_inclusive('\n').take(line.saturating_sub(1));
-    before.map(str::len).sum::<usize>() + column.saturating_sub(1)
-}
-
-/// Former names, which go on to be read: the name, and what it is called now. If both are written,
-/// the error says that one is there twice.
-const FORMER: &[(&str, &str)] = &[("guessing", "login_limits")];
 
 /// Walks the file beside its schema. A table whose schema closes its members reports each member it
 /// does not name.
@@ -417,72 +391,6 @@ fn inside(
     }
 }
 
-/// The alternatives of a schema: itself, what it refers to, and what it offers to choose from.
-pub fn shapes<'s>(schema: &'s Json, root: &'s Json) -> Vec<&'s Json> {
-    let mut found = vec![schema];
-    let mut next = 0;
-    // Bounded by the schema itself, which does not refer to itself.
-    while let Some(shape) = found.get(next).copied() {
-        next += 1;
-        if let Some(target) = shape["$ref"].as_str().and_then(|r| r.strip_prefix('#')) {
-            found.extend(root.pointer(target));
-        }
-        for choice in ["anyOf", "oneOf", "allOf"] {
-            found.extend(shape[choice].as_array().into_iter().flatten());
-        }
-    }
-    found
-}
-
-/// The line of a file that gives a setting; none where it does not, or is no TOML.
-pub fn line_of(text: &str, path: &str) -> Option<usize> {
-    let root = DeTable::parse(text).ok()?;
-    let mut names = path.split('.');
-    let mut table = root.get_ref();
-    loop {
-        let name = names.next()?;
-        let former = FORMER.iter().find(|(_, now)| *now == name);
-        let former = former.map(|(former, _)| *former);
-        let (key, value) = table.iter().find(|(key, _)| {
-            let key: &str = key.get_ref();
-            key == name || Some(key) == former
-        })?;
-        match value.get_ref().as_table() {
-            Some(inner) if names.clone().next().is_some() => table = inner,
-            _ => return Some(position(text, key.span().start).0),
-        }
-    }
-}
-
-/// Line and column of `clients[1].redirect_uris[0]`, or of the nearest part of it that the file
-/// has.
-fn locate(text: &str, root: &DeTable<'_>, path: &str) -> (usize, usize) {
-    let mut offset = None;
-    let mut table = Some(root);
-    'segments: for segment in path.split('.') {
-        let mut parts = segment.split(['[', ']']).filter(|p| !p.is_empty());
-        let Some(name) = parts.next() else { break };
-        let Some((key, value)) =
-            table.and_then(|t| t.iter().find(|(k, _)| k.get_ref().as_ref() == name))
-        else {
-            break;
-        };
-        offset = Some(key.span().start);
-        let mut value = value;
-        for index in parts {
-            let item = index
-                .parse::<usize>()
-                .ok()
-                .and_then(|i| value.get_ref().get(i));
-            let Some(item) = item else { break 'segments };
-            offset = Some(item.span().start);
-            value = item;
-        }
-        table = value.get_ref().as_table();
-    }
-    offset.map_or((0, 0), |o| position(text, o))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -512,11 +420,12 @@ mod tests {
             (wrong[0].line, wrong[0].suggestion.as_deref()),
             (3, Some("code"))
         );
-        let wrong = laid("data_dir = \"/x\"\n").unwrap_err();
+        let wrong = laid("data_dir = \"/x\"\n[lifetimes]\ncod = 3\ncode = \n").unwrap_err();
         assert_eq!(
             wrong[0].to_string(),
             "line 1, column 1: data_dir: is said by --data-dir here"
         );
+        assert_eq!(lines(&wrong), [1, 3, 4], "{wrong:?}");
     }
 
     #[test]
@@ -595,9 +504,119 @@ mod tests {
         assert_eq!(lines, [6, 7, 9, 13, 16], "{found:?}");
     }
 
+    /// Lines of the problems of a file, each once.
+    fn lines(found: &[Problem]) -> Vec<usize> {
+        let mut lines: Vec<usize> = found.iter().map(|problem| problem.line).collect();
+        lines.dedup();
+        lines
+    }
+
+    #[test]
+    fn what_has_to_be_there_and_is_not_hides_nothing() {
+        // Misspelt, of no known protocol, no length of time, no URI.
+        let text = "isuer = \"https://id.example\"\n[[listeners]]\nadress = \"127.0.0.1:8080\"\nprotocol = \"htps\"\n\
+                    [lifetimes]\ncode = \"soon\"\n[[clients]]\nclient_id = \"a\"\ntoken_endpoint_auth_method = \"none\"\n\
+                    redirect_uris = [\"not a uri\"]\n[[users]]\nemail = \"a@b.example\"\n";
+        let found = problems(text);
+        assert_eq!(lines(&found), [1, 3, 4, 6, 10, 11], "{found:?}");
+        let said: Vec<Option<&str>> = found.iter().map(|p| p.suggestion.as_deref()).collect();
+        let expected = [
+            Some("issuer"),
+            Some("address"),
+            Some("https"),
+            None,
+            None,
+            None,
+        ];
+        assert_eq!(said, expected);
+        assert_eq!(
+            found[5].to_string(),
+            "line 11, column 1: users[0]: missing field `username`"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_read_hides_no_other_mistake() {
+        let found = problems(&format!(
+            "{GOOD}[lifetimes]\ncode = \"1m\"\ncode = \"2m\"\nid_token =\naccess_tokn = 3\n[log]\nlevel = = 5\n\
+             [keys]\nid_token = \"HS256\"\n[limits]\nconnections = \"many\"\n"
+        ));
+        assert_eq!(lines(&found), [7, 8, 9, 11, 13, 15], "{found:?}");
+    }
+
+    #[test]
+    fn a_value_that_is_wrong_by_itself_is_named_beside_a_key_that_is_misspelt() {
+        let found = problems(&format!(
+            "{GOOD}[lifetimes]\naccess_tokn = 3\ncode = \"9h\"\n[audit]\ninterval = 3\nsegment_age = \"1s\"\n"
+        ));
+        assert_eq!(lines(&found), [6, 7, 9, 10], "{found:?}");
+    }
+
+    /// Every setting, with every kind of mistake that its type and range allow, all in one file at
+    /// a time: as many files as there are kinds.
+    #[test]
+    fn every_kind_of_mistake_of_every_setting_is_named_in_one_run() {
+        let mut wrong_by_kind: Vec<Vec<(&str, String)>> = vec![Vec::new(); 3];
+        for one in crate::explain::explain("").expect("all") {
+            let path = one.setting.path;
+            if one.path != path || path == "issuer" || path == "listeners" {
+                continue;
+            }
+            let name = path.rsplit('.').next().unwrap_or(path);
+            let is_number = one.shape.starts_with("a number");
+            let is_duration = one.shape.starts_with("a length of time");
+            let is_list = one.shape == "a list";
+            // Of another type; misspelt, or no element of a choice; out of the range.
+            let other_type = match is_list || one.shape.starts_with("a text") {
+                true => "7".to_owned(),
+                false => "\"soon\"".to_owned(),
+            };
+            wrong_by_kind[0].push((path, format!("{name} = {other_type}")));
+            wrong_by_kind[1].push((path, format!("{name}x = 1")));
+            let beyond = one.setting.range().map(|range| match range.most {
+                Some(most) => most + 1,
+                None => range.least - 1,
+            });
+            let last = match beyond {
+                Some(beyond) if is_duration => format!("{name} = \"{beyond}s\""),
+                Some(beyond) if is_number => format!("{name} = {beyond}"),
+                _ => format!("{name} = [[[]]]"),
+            };
+            wrong_by_kind[2].push((path, last));
+        }
+        // Each setting has another kind in each file.
+        for turn in 0..3 {
+            let planted = (0..wrong_by_kind[0].len()).map(|at| &wrong_by_kind[(at + turn) % 3][at]);
+            let mut planted: Vec<&(&str, String)> = planted.collect();
+            // Single settings and lists first, then table by table.
+            planted.sort_by_key(|(path, _)| path.rsplit_once('.').map(|(table, _)| table));
+            let mut text = "issuer = \"https://id.example\"\n".to_owned();
+            let (mut table, mut expected) = (None, Vec::new());
+            for (path, line) in planted {
+                let own = path.rsplit_once('.').map(|(table, _)| table);
+                if own != table {
+                    text.push_str(&format!("[{}]\n", own.unwrap_or_default()));
+                    table = own;
+                }
+                text.push_str(line);
+                text.push('\n');
+                expected.push((text.lines().count(), *path));
+            }
+            text.push_str("[[listeners]]\naddress = \"127.0.0.1:8080\"\nprotocol = \"http\"\n");
+            let found = problems(&text);
+            for (line, path) in &expected {
+                let named = found.iter().filter(|problem| problem.line == *line).count();
+                assert_eq!(named, 1, "{path}, line {line} of\n{text}\n{found:#?}");
+            }
+            assert_eq!(found.len(), expected.len(), "{text}\n{found:#?}");
+        }
+    }
+
     #[test]
     fn a_secret_that_stands_in_the_file_is_never_repeated() {
         for wrong in [
+            "hunter2",
+            "\"hunter2",
             "\"hunter2\"",
             "{ value = \"hunter2\" }",
             "{ file = [\"hunter2\"] }",

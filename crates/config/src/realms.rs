@@ -296,8 +296,8 @@ mod tests {
     /// What a realm inherits goes through JSON: nothing may be lost on the way.
     #[test]
     fn a_configuration_is_the_same_after_it_was_written_as_json() {
-        let example = include_str!("../../../docs/signet.example.toml");
-        let example: Config = toml::from_str(example).expect("the example");
+        let example = crate::example::with_all_said();
+        let example: Config = toml::from_str(&example).expect("the example");
         for config in [config(), example] {
             let written = values(&config);
             assert_eq!(values(&read(written.clone()).expect("itself")), written);

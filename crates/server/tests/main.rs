@@ -38,6 +38,7 @@ mod passkeys;
 mod password_login;
 mod people_claims;
 mod person_data;
+mod plan_ends;
 mod proofs;
 mod providers;
 mod realms;

@@ -35,6 +35,33 @@ fn the_file_is_named_by_itself_or_as_serve_takes_it() {
     assert_eq!(code(&["--config", file, file]), Some(2));
 }
 
+/// What is misspelt, no length of time, no protocol and no URI: each with its line, in one run.
+#[test]
+fn mistakes_of_four_kinds_are_named_together_a_line_each() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("signet.toml");
+    let config = "isuer = \"https://id.example\"\n[[listeners]]\naddress = \"127.0.0.1:8080\"\n\
+                  protocol = \"htps\"\n[lifetimes]\ncode = \"soon\"\n[[clients]]\nclient_id = \"a\"\n\
+                  token_endpoint_auth_method = \"none\"\nredirect_uris = [\"not a uri\"]\n";
+    std::fs::write(&file, config).unwrap();
+    let file = file.to_str().unwrap();
+    let output = signet(&["config", "check", file]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    let lines: Vec<&str> = said.lines().collect();
+    let expected = [
+        ("line 1, column 1: ", "did you mean \"issuer\"?"),
+        ("line 4, column 12: ", "did you mean \"https\"?"),
+        ("line 6, column 8: ", "10m"),
+        ("line 10, column 18: clients[0].redirect_uris[0]: ", "URI"),
+    ];
+    assert_eq!(lines.len(), expected.len(), "{said}");
+    for (line, (place, what)) in lines.iter().zip(expected) {
+        let place = format!("{file}: {place}");
+        assert!(line.contains(&place) && line.contains(what), "{line}");
+    }
+}
+
 #[test]
 fn an_unknown_key_is_exit_1_with_line_and_suggestion() {
     let output = check(&format!("{GOOD}\n[lifetimes]\naccess_tokens = \"5m\"\n"));
@@ -164,27 +191,25 @@ fn the_schema_names_every_section() {
 }
 
 #[test]
-fn the_example_of_the_documentation_is_a_good_file() {
+fn the_example_is_printed_and_is_a_good_file_in_both_lengths() {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/signet.example.toml");
     let dir = tempfile::tempdir().unwrap();
-    for (name, content) in [
-        ("tls/chain.pem", ""),
-        ("tls/key.pem", ""),
-        ("secrets/shop", ""),
-    ] {
+    for name in ["tls/chain.pem", "tls/key.pem"] {
         let path = dir.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, content).unwrap();
+        std::fs::write(path, "").unwrap();
     }
-    let file = dir.path().join("signet.toml");
-    std::fs::copy(example, &file).unwrap();
-    let output = signet(&[
-        "config",
-        "check",
-        "--without-secrets",
-        file.to_str().unwrap(),
-    ]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let whole = text(&signet(&["config", "example", "--all"]).stdout);
+    assert_eq!(whole, std::fs::read_to_string(example).unwrap());
+    let first = text(&signet(&["config", "example"]).stdout);
+    assert!(first.len() < whole.len() / 10);
+    for printed in [whole, first] {
+        let file = dir.path().join("signet.toml");
+        std::fs::write(&file, printed).unwrap();
+        let file = file.to_str().unwrap();
+        let output = signet(&["config", "check", "--without-secrets", file]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    }
 }
 
 #[test]

@@ -260,7 +260,24 @@ fn realms_are_declared_as_everything_else() {
     assert_eq!(drift.len(), 1, "{drift:?}");
 
     write(&folder, &[("realms.toml", "[[realms]]\nname = \"base\"\n")]);
-    apply(&dev, &directory, &["--prune"]);
+    let password = dir.path().join("password");
+    fs::write(&password, "correct horse battery staple").unwrap();
+    let password = password.to_str().unwrap();
+    let ada = [
+        "user",
+        "add",
+        "ada",
+        "--realm",
+        "acme",
+        "--password-file",
+        password,
+    ];
+    exits(&run(&dev, &ada), 0);
+    let said = text(&run(&dev, &["plan", &directory, "--prune"]).stdout);
+    let ends = "! ends realm acme, which is deleted after a week: 1 person\n";
+    assert!(said.contains(ends), "{said}");
+    let done = apply(&dev, &directory, &["--prune"]);
+    assert_eq!(done["ends"]["counted"][0]["people"], json!({ "count": 1 }));
     assert!(plan(&dev, &directory, &["--prune"], 0).is_empty());
     let listed = text(&run(&dev, &["realm", "list", "--json"]).stdout);
     let listed: Value = serde_json::from_str(&listed).unwrap();
@@ -278,6 +295,56 @@ fn realms_are_declared_as_everything_else() {
     write(&folder, &[("realms.toml", realms)]);
     apply(&dev, &directory, &[]);
     exits(&run(&dev, &["user", "list", "--realm", "acme"]), 0);
+}
+
+/// What somebody renamed by hand is not made again, and the plan says how to go on.
+#[test]
+fn a_realm_that_is_renamed_by_hand_is_said_to_be_and_goes_on_under_either_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_server, dev) = Server::dev(dir.path());
+    let folder = dir.path().join("realms");
+    let acme = "[[realms]]\nname = \"acme\"\n";
+    let directory = write(&folder, &[("realms.toml", acme)]);
+    apply(&dev, &directory, &[]);
+    let rename = |old: &str, new: &str| exits(&run(&dev, &["realm", "rename", old, new]), 0);
+    let refused = |new: &str| {
+        let output = run(&dev, &["plan", &directory, "--prune"]);
+        exits(&output, 2);
+        let said = text(&output.stderr);
+        let how = format!(
+            "realms.toml:1: realm \"acme\": it was renamed by hand, from acme to {new}; to keep that, \
+             declare name = \"{new}\" with issuer = \"{}/acme\" and apply with --adopt; to undo it: \
+             signet realm rename {new} acme",
+            dev.url
+        );
+        assert!(said.contains(&how), "{said}");
+    };
+    rename("acme", "acme-inc");
+    refused("acme-inc");
+    // Undone, nothing has happened.
+    rename("acme-inc", "acme");
+    assert!(plan(&dev, &directory, &["--prune"], 0).is_empty());
+    rename("acme", "acme-inc");
+    rename("acme-inc", "acme-llc");
+    refused("acme-llc");
+    // Declared as it is called now, it is the directory's again, and is what it was.
+    let issuer = format!("{}/acme", dev.url);
+    let now = format!("[[realms]]\nname = \"acme-llc\"\nissuer = \"{issuer}\"\n");
+    write(&folder, &[("realms.toml", &now)]);
+    exits(&run(&dev, &["plan", &directory, "--prune"]), 2);
+    let changes = plan(&dev, &directory, &["--prune", "--adopt"], 1);
+    assert_eq!(changes, ["change realm acme-llc"]);
+    apply(&dev, &directory, &["--prune", "--adopt"]);
+    assert!(plan(&dev, &directory, &["--prune"], 0).is_empty());
+    // The name that it was made with counts no more for it, but its issuer does.
+    rename("acme-llc", "acme-gmbh");
+    let output = run(&dev, &["plan", &directory, "--prune"]);
+    exits(&output, 2);
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("by hand, from acme-llc to acme-gmbh"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -512,11 +579,13 @@ fn a_client_that_leaves_a_directory_and_comes_back_has_no_tokens_of_before() {
     let output = run(&dev, &["plan", &directory, "--prune"]);
     let said = text(&output.stdout);
     assert!(
-        said.contains("ends every session, grant and token of client ops"),
+        said.contains("! ends every grant and token of client ops: no grants"),
         "{said}"
     );
     let done = apply(&dev, &directory, &["--prune"]);
     assert_eq!(done["ends"]["clients"], json!(["ops"]));
+    let counted = json!([{ "kind": "client", "name": "ops", "why": "removed" }]);
+    assert_eq!(done["ends"]["counted"], counted);
     assert_eq!(status(&dev, &bearer), 401);
     write(&folder, &[("ops.toml", ops)]);
     apply(&dev, &directory, &[]);

@@ -35,13 +35,16 @@ fn token_file(directory: &Path) -> String {
     file.to_str().unwrap().to_owned()
 }
 
+fn reference() -> Value {
+    json!({ "secret": { "name": "shop", "key": "client-secret" } })
+}
+
 /// A client with a secret, its scope, and two groups, one inside the other.
 fn declared() -> Api {
     let api = Api::start(TOKEN);
-    let reference = json!({ "secret": { "name": "shop", "key": "client-secret" } });
     let client = json!({
         "redirect_uris": ["https://shop.example/cb"], "scope": "openid orders",
-        "client_secret": reference,
+        "client_secret": reference(),
     });
     api.put("signetclients", "SignetClient", "shop", client);
     let scope = json!({ "description": "Your orders" });
@@ -119,6 +122,19 @@ fn a_namespace_is_applied_like_a_directory_and_each_object_is_told() {
     api.put("signetgroups", "SignetGroup", "wrong", json!({}));
     exits(&run(&dev, &apply), 0);
     assert_eq!(api.condition("signetgroups", "wrong").unwrap().0, "Applied");
+
+    // What ends is said before it does.
+    let disabled = json!({
+        "redirect_uris": ["https://shop.example/cb"], "scope": "openid orders",
+        "client_secret": reference(), "enabled": false,
+    });
+    api.put("signetclients", "SignetClient", "shop", disabled);
+    let in_words = apply.iter().copied().filter(|one| *one != "--json");
+    let done = run(&dev, &in_words.collect::<Vec<_>>());
+    exits(&done, 0);
+    let said = text(&done.stderr);
+    let ends = "! ends every grant and token of client shop: no grants";
+    assert!(said.contains(ends), "{said}");
 
     // A Secret that is not there, and a token that is not taken.
     let none = json!({ "client_secret": { "secret": { "name": "none", "key": "k" } } });

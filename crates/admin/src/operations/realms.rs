@@ -15,7 +15,7 @@ use signet_operation::problem::Problem;
 use signet_operation::right::Right::{Read, Write};
 use signet_realm::realms::Realms;
 use signet_realm::records::RecordError;
-use signet_realm::state::{Realm, RealmId};
+use signet_realm::state::{Realm, RealmId, Snapshot};
 use signet_registry::kinds::RecordKind;
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -244,6 +244,26 @@ async fn put(
 pub(super) fn declared(registry: &Registry, name: &str) -> Option<RealmDocument> {
     let entry = registry.realms.get(name)?;
     entry.deletes_at.is_none().then(|| RealmDocument::of(entry))
+}
+
+/// The realm that was called `name` and has another name now. `issuer`: the one that is declared.
+/// `was_owned`: by the directory, so that a realm with its issuer is the one.
+pub(super) fn renamed(
+    snapshot: &Snapshot,
+    name: &str,
+    issuer: Option<&str>,
+    was_owned: bool,
+) -> Option<Arc<RealmEntry>> {
+    let realms = &snapshot.registry.realms;
+    if realms.contains_key(name) {
+        return None;
+    }
+    let own = format!("{}/{name}", snapshot.settings.issuer);
+    let issuer = issuer.unwrap_or(&own);
+    let is_it = |entry: &&Arc<RealmEntry>| {
+        entry.made_as.as_deref() == Some(name) || (was_owned && entry.issuer == issuer)
+    };
+    realms.values().find(is_it).cloned()
 }
 
 /// Makes or changes a realm that a directory declares. One that was removed answers again.

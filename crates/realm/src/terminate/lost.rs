@@ -7,18 +7,19 @@
 //! Other grants, and the session, stay: the application asks again, and gets what holds now.
 use super::MARGIN;
 use crate::state::Realm;
-use signet_directory::grants;
+use signet_directory::grants::{self, GrantRow};
 use signet_directory::{User, UserDraft, UserError};
 use signet_oauth::client::Client;
 use signet_oauth::issued::session::UserClaims;
-use signet_oauth::people::People;
 use signet_oauth::people::access_rules::{Access, Origin, Question};
 use signet_oauth::people::claim_rules::Target;
 use signet_oauth::people::mapped_claims::{About, Room, mapped};
 use signet_oauth::registry::Registry;
 use signet_oauth::scope::ScopeSet;
+use signet_oauth::settings::Settings;
 use signet_oauth::token::target;
 use signet_store::StoreError;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// People that are read at once.
@@ -70,6 +71,63 @@ impl Concerned<'_> {
     }
 }
 
+/// What somebody has by groups and roles, before a change and after it: of the account, of the
+/// records, or of both.
+pub struct Loss<'a> {
+    /// What counts for every grant.
+    pub settings: &'a Settings,
+    /// The person, and what the records said, before.
+    pub then: (&'a UserClaims, &'a Registry),
+    /// The same afterwards.
+    pub now: (&'a UserClaims, &'a Registry),
+    /// Unix seconds.
+    pub moment: u64,
+}
+
+impl Loss<'_> {
+    /// Names of the groups that the person is in no more.
+    pub fn groups(&self) -> BTreeSet<&str> {
+        let ((then, before), (now, after)) = (self.then, self.now);
+        let left = after.people.groups_of(&now.held);
+        let mut lost = before.people.groups_of(&then.held);
+        lost.retain(|group| !left.contains(group));
+        lost
+    }
+
+    /// Whole names of the roles that the person has no more.
+    pub fn roles(&self) -> BTreeSet<&str> {
+        let ((then, before), (now, after)) = (self.then, self.now);
+        let left = after.people.roles_of(&now.held);
+        let had = before.people.roles_of(&then.held);
+        let lost = had.into_keys().filter(|role| !left.contains_key(role));
+        lost.collect()
+    }
+
+    /// Whether a grant of the person ends by it.
+    pub fn ends(&self, row: &GrantRow) -> bool {
+        let ((then, before), (now, after)) = (self.then, self.now);
+        let client = after.clients.get(&row.client_id);
+        let scope = ScopeSet::parse(&row.scope).ok();
+        let (Some(client), Some(scope)) = (client, scope) else {
+            return false;
+        };
+        let mut audiences = vec![target::audience_of(self.settings, &[])];
+        audiences.extend(client.resources.iter().map(|one| vec![one.clone()]));
+        let concerned = Concerned {
+            client,
+            scope: &scope,
+            audiences: &audiences,
+            now: self.moment,
+        };
+        let mode = self.settings.access;
+        concerned.is_lost(
+            (after.access(mode), after),
+            (before.access(mode), before),
+            (then, now),
+        )
+    }
+}
+
 impl Realm {
     /// Changes the groups and roles of an account, and ends what was issued under those that it no
     /// longer has.
@@ -110,35 +168,20 @@ impl Realm {
         registry_then: &Registry,
     ) -> Result<usize, StoreError> {
         let snapshot = self.snapshot();
-        let registry = &snapshot.registry;
-        let lost = has_lost(&registry_then.people, then, &registry.people, now);
-        if !lost {
+        let moment = self.now();
+        let loss = Loss {
+            settings: &snapshot.settings,
+            then: (then, registry_then),
+            now: (now, &snapshot.registry),
+            moment,
+        };
+        if loss.groups().is_empty() && loss.roles().is_empty() {
             return Ok(0);
         }
-        let moment = self.now();
         let end = moment + self.longest_access_token() + MARGIN;
-        let mode = snapshot.settings.access;
         let mut ended = 0;
         for (id, row) in grants::list(&*self.store, &now.sub, moment).await? {
-            let client = registry.clients.get(&row.client_id);
-            let scope = ScopeSet::parse(&row.scope).ok();
-            let (Some(client), Some(scope)) = (client, scope) else {
-                continue;
-            };
-            let mut audiences = vec![target::audience_of(&snapshot.settings, &[])];
-            audiences.extend(client.resources.iter().map(|one| vec![one.clone()]));
-            let concerned = Concerned {
-                client,
-                scope: &scope,
-                audiences: &audiences,
-                now: moment,
-            };
-            let is_lost = concerned.is_lost(
-                (registry.access(mode), registry),
-                (registry_then.access(mode), registry_then),
-                (then, now),
-            );
-            if is_lost {
+            if loss.ends(&row) {
                 self.end_grant(id, Some(&now.sub), end).await?;
                 ended += 1;
             }
@@ -173,15 +216,4 @@ impl Realm {
             }
         }
     }
-}
-
-/// Whether somebody is in fewer groups or has fewer roles than before.
-fn has_lost(before: &People, then: &UserClaims, after: &People, now: &UserClaims) -> bool {
-    let (groups, roles) = (before.groups_of(&then.held), before.roles_of(&then.held));
-    if groups.is_empty() && roles.is_empty() {
-        return false;
-    }
-    let groups_now = after.groups_of(&now.held);
-    let roles_now = after.roles_of(&now.held);
-    !groups.is_subset(&groups_now) || roles.keys().any(|role| !roles_now.contains_key(role))
 }

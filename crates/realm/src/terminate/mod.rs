@@ -5,9 +5,12 @@
 use futures_util::future::try_join_all;
 use signet_oauth::id::GrantId;
 mod agents;
+mod count;
 mod lost;
 
 pub use agents::Ended;
+pub use count::{Counted, Counts, LookingThrough, MAX_COUNTED, MAX_LOOKED_THROUGH};
+pub use lost::Loss;
 
 use crate::agents::AgentError;
 use crate::agents::statement::Authority;

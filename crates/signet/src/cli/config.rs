@@ -6,7 +6,7 @@ use clap::Subcommand;
 use serde_json::json;
 
 use super::{Failure, Output, note, output::pretty};
-use signet_config::{check, model::Config, read};
+use signet_config::{check, example, model::Config, read};
 use signet_texts::LANGUAGES;
 
 /// `signet config ...`
@@ -39,6 +39,15 @@ pub enum ConfigCommand {
         #[arg(long, conflicts_with = "declarations")]
         kubernetes: bool,
     },
+    /// Print a configuration file to begin with: what everybody sets.
+    #[command(
+        after_help = "Example:\n  signet config example > /etc/signet/signet.toml\n  signet config example --all | less"
+    )]
+    Example {
+        /// Every setting, each with what it is for and its default.
+        #[arg(long)]
+        all: bool,
+    },
     /// Print what pages and mails say, as the setting `brand.texts` that says it otherwise: keep
     /// the lines that you change.
     #[command(
@@ -67,6 +76,10 @@ pub fn run(command: ConfigCommand, output: &Output) -> Result<(), Failure> {
         ConfigCommand::Schema { .. } => {
             let schema = read::schema();
             output.print(&schema, || pretty(&schema))
+        }
+        ConfigCommand::Example { all } => {
+            let text = example::example(all);
+            output.print(&json!({ "file": text }), || text.trim_end().to_owned())
         }
         ConfigCommand::Texts { language, find } => texts(&language, find.as_deref(), output),
         ConfigCommand::Check {

@@ -183,8 +183,8 @@ pub enum Command {
         after_help = "A server whose rows are in PostgreSQL is copied with the database's own tools.\n\nExample:\n  signet backup --config /etc/signet/signet.toml --out /backup/2026-11-26"
     )]
     Backup(backup::Backup),
-    /// Show what a directory of declarations, or a namespace of Kubernetes, would change. Exit 0:
-    /// nothing; 1: changes are pending; 2: the directory is wrong.
+    /// Show what a directory of declarations, or a namespace of Kubernetes, would change, and how
+    /// much would end. Exit 0: nothing; 1: changes are pending; 2: the directory is wrong.
     #[command(after_help = "Example:\n  signet plan declarations/ --data-dir .signet")]
     Plan(signet_declaration::Plan),
     /// Make a server as a directory declares it, or a namespace of Kubernetes: all of the plan, or

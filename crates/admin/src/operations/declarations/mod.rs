@@ -1,6 +1,8 @@
 //! Records that a directory declares: what would change, and changing it, all or nothing.
+mod ends;
 mod kinds;
 mod model;
+mod order;
 mod owners;
 mod people;
 mod person;

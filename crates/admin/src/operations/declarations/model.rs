@@ -151,8 +151,64 @@ pub(crate) struct MemberChange {
 pub(crate) struct Ends {
     /// Clients that are removed or disabled: everything that was issued to them.
     pub(crate) clients: Vec<String>,
-    /// Users that are removed or disabled: everything of theirs.
+    /// Users that are removed or disabled, or who may administer no more: everything of theirs.
     pub(crate) users: Vec<String>,
+    /// How much ends, by the object that it ends with. What ends with two objects is counted with
+    /// both. Access tokens of clients alone are kept nowhere, and not counted.
+    pub(crate) counted: Vec<Ending>,
+}
+
+/// Why something ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Why {
+    /// The client, user or realm is removed.
+    Removed,
+    /// The client or user is disabled.
+    Disabled,
+    /// The user may administer no more.
+    Demoted,
+    /// The realm answers nothing; it keeps everything.
+    Suspended,
+    /// People are in the group no more, or do not have the role; or a user has fewer of them.
+    Lost,
+    /// The client may not refresh any more. Its access tokens are valid until they expire.
+    CannotRefresh,
+}
+
+/// What ends with one object. What is left out is none; of a realm that could not be opened
+/// nothing is counted.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Ending {
+    /// `client`, `user`, `group`, `role` or `realm`
+    pub(crate) kind: &'static str,
+    pub(crate) name: String,
+    pub(crate) why: Why,
+    /// Whose grants they are; of a realm, its accounts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) people: Option<CountedDocument>,
+    /// Login sessions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) sessions: Option<CountedDocument>,
+    /// What people have granted to clients: each with its refresh tokens and access tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) grants: Option<CountedDocument>,
+    /// Remembered consents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) consents: Option<CountedDocument>,
+    /// Identities of agents that people bound to their accounts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) agents: Option<CountedDocument>,
+}
+
+/// A number of things, counted as far as 10,000.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[schemars(rename = "Counted")]
+pub(crate) struct CountedDocument {
+    pub(crate) count: usize,
+    /// There are, or may be, more.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) more: bool,
 }
 
 /// An object by its name.

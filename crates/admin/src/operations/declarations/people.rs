@@ -1,5 +1,6 @@
 //! Users that a directory declares. Accounts are not records of the registry: they are written
 //! after them, one by one, each step of which may be done again.
+use super::model::Why;
 use super::person::Person;
 use crate::operations::last_administrator::Insists;
 use crate::operations::model::{EmailChange, ListChange, NewUserDocument, UserChange};
@@ -8,7 +9,8 @@ use crate::operations::users;
 use serde_json::{Map, Value as JsonValue};
 use signet_crypto::Secret;
 use signet_directory::User;
-use signet_oauth::people::Who;
+use signet_oauth::issued::session::UserClaims;
+use signet_oauth::people::{People, Who};
 use signet_operation::input::{Query, Revision, UserId};
 use signet_operation::output::Json;
 use signet_operation::problem::Problem;
@@ -180,14 +182,59 @@ impl Step {
         }
     }
 
-    /// Whether it keeps the person out who was in before.
-    pub(super) fn ends(&self) -> bool {
+    /// The account as it is, where there is one.
+    pub(super) fn known(&self) -> Option<&User> {
         match self {
-            Step::Put { known, wanted, .. } => known
-                .as_ref()
-                .is_some_and(|known| known.person.enabled && !wanted.enabled),
-            Step::Remove(_) => true,
+            Step::Put { known, .. } => known.as_ref().map(|known| &known.user),
+            Step::Remove(known) => Some(&known.user),
         }
+    }
+
+    /// Why everything of the person ends; none: it does not.
+    pub(super) fn ends(&self) -> Option<Why> {
+        let (known, wanted) = match self {
+            Step::Remove(_) => return Some(Why::Removed),
+            Step::Put { known: None, .. } => return None,
+            Step::Put {
+                known: Some(known),
+                wanted,
+                ..
+            } => (&known.person, wanted),
+        };
+        match () {
+            () if known.enabled && !wanted.enabled => Some(Why::Disabled),
+            // What they got says what they might do then.
+            () if known.admin && !wanted.admin => Some(Why::Demoted),
+            () => None,
+        }
+    }
+
+    /// What the account says of the person: as it is, then with the groups that are wanted, then
+    /// with the roles as well. One after another, as they are written.
+    pub(super) fn holdings(&self, people: &People) -> Vec<UserClaims> {
+        let Step::Put {
+            known: Some(known),
+            wanted,
+            ..
+        } = self
+        else {
+            return Vec::new();
+        };
+        let group = |name: &String| people.groups.get(name).map(|group| group.id.clone());
+        let role = |name: &String| people.roles.get(name).map(|role| role.id.clone());
+        let (then, mut user) = (&known.person, known.user.clone());
+        let mut states = vec![user.claims()];
+        let groups = by(&then.groups, &wanted.groups);
+        let [add, remove] = [&groups.add, &groups.remove]
+            .map(|names| names.iter().filter_map(group).collect::<Vec<_>>());
+        user.change_groups(&add, &remove, people);
+        states.push(user.claims());
+        let roles = by(&then.roles, &wanted.roles);
+        let [add, remove] = [&roles.add, &roles.remove]
+            .map(|names| names.iter().filter_map(role).collect::<Vec<_>>());
+        user.change_roles(&add, &remove, people);
+        states.push(user.claims());
+        states
     }
 
     pub(super) async fn apply(self, realm: &Arc<Realm>) -> Result<(), Problem> {
@@ -240,13 +287,19 @@ impl Step {
             let replaced = (who, Revision(found.version), Json(change));
             users::replace(Arc::clone(realm), replaced).await?;
         }
-        if then.groups != wanted.groups {
-            let groups = Json(by(&then.groups, &wanted.groups));
-            users::change_groups(Arc::clone(realm), (of(), groups)).await?;
+        let people = Arc::clone(&realm.snapshot().registry.people);
+        let mut groups = by(&then.groups, &wanted.groups);
+        // What is gone, and was gone before the accounts are written, is nobody's any more.
+        groups
+            .remove
+            .retain(|name| people.groups.contains_key(name));
+        if !groups.add.is_empty() || !groups.remove.is_empty() {
+            users::change_groups(Arc::clone(realm), (of(), Json(groups))).await?;
         }
-        if then.roles != wanted.roles {
-            let roles = Json(by(&then.roles, &wanted.roles));
-            users::change_roles(Arc::clone(realm), (of(), roles)).await?;
+        let mut roles = by(&then.roles, &wanted.roles);
+        roles.remove.retain(|name| people.roles.contains_key(name));
+        if !roles.add.is_empty() || !roles.remove.is_empty() {
+            users::change_roles(Arc::clone(realm), (of(), Json(roles))).await?;
         }
         if then.attributes != wanted.attributes {
             let gone = then.attributes.keys();

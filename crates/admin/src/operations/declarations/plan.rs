@@ -1,12 +1,15 @@
 //! What declarations would change: each is tried, and what came out is compared with what was.
 use super::NO_SUCH_KIND;
+use super::ends::{self, why_client};
 use super::kinds::{DECLARED, Declared, KINDS, Kind};
 use super::model::{
     Act, ChangeDocument, Declarations, Ends, MemberChange, Mistake, Named, Object, PlanDocument,
 };
+use super::order::in_order;
 use super::owners::{Owner, Owners};
 use super::people::{self, Known, Step};
 use super::person::{USER, is_user};
+use crate::operations::realms;
 use serde_json::{Map, Value};
 use signet_crypto::{Secret, hash::sha256};
 use signet_encoding::base64url;
@@ -15,7 +18,7 @@ use signet_realm::records::Together;
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 /// What was tried.
@@ -153,42 +156,6 @@ fn named(object: &Object) -> Named {
     }
 }
 
-/// The member that names another object of the kind, which has to be there first.
-const fn upwards(kind: RecordKind) -> Option<&'static str> {
-    match kind {
-        RecordKind::Group => Some("parent"),
-        RecordKind::Realm => Some("like"),
-        _ => None,
-    }
-}
-
-/// The objects of a kind, so that one comes after the one that it names; and those that name each
-/// other in a circle.
-fn in_order<'a>(kind: &Kind, objects: &'a [Object]) -> (Vec<&'a Object>, Vec<&'a Object>) {
-    let of_kind = objects
-        .iter()
-        .filter(|one| one.kind == kind.declared.kind());
-    let mut of_kind: Vec<&Object> = of_kind.collect();
-    of_kind.sort_by(|a, b| a.name.cmp(&b.name));
-    let Some(member) = upwards(kind.record) else {
-        return (of_kind, Vec::new());
-    };
-    let named = |object: &Object| object.members.get(member)?.as_str().map(str::to_owned);
-    let parents: HashMap<String, Option<String>> = of_kind
-        .iter()
-        .map(|object| (object.name.clone(), named(object)))
-        .collect();
-    let ways = |object: &Object| {
-        let up = |name: &String| parents.get(name).cloned().flatten();
-        let ways = std::iter::successors(Some(object.name.clone()), up);
-        ways.take(parents.len() + 2).count()
-    };
-    of_kind.sort_by_cached_key(|object| ways(object));
-    of_kind
-        .into_iter()
-        .partition(|object| ways(object) <= parents.len() + 1)
-}
-
 impl Trying<'_> {
     fn mistake(&mut self, of: &Named, problem: &Problem) {
         self.mistakes.push(Mistake {
@@ -289,11 +256,36 @@ impl Trying<'_> {
         }
     }
 
+    /// A declared realm that is not there, because somebody gave it another name by hand.
+    fn renamed(&self, object: &Object) -> Option<Problem> {
+        let own = self.owners.owned(self.directory);
+        let was_owned = own.contains(&named(object));
+        let snapshot = self.real.snapshot();
+        let issuer = object.members.get("issuer").and_then(Value::as_str);
+        let entry = realms::renamed(&snapshot, &object.name, issuer, was_owned)?;
+        let (old, new, issuer) = (&object.name, &entry.name, &entry.issuer);
+        Some(Problem::new(
+            http::StatusCode::CONFLICT,
+            "renamed",
+            format!(
+                "it was renamed by hand, from {old} to {new}; to keep that, declare name = \"{new}\" \
+                 with issuer = \"{issuer}\" and apply with --adopt; to undo it: signet realm rename {new} {old}"
+            ),
+        ))
+    }
+
     async fn put(&mut self, kind: &Kind, object: &Object, secrets: bool) -> Result<(), Problem> {
         let of = named(object);
         let before = kind.document(&self.tried.snapshot(), &object.name);
         let mut act = Act::Add;
         let mut adopted = false;
+        if before.is_none()
+            && kind.record == RecordKind::Realm
+            && let Some(problem) = self.renamed(object)
+        {
+            self.mistake(&of, &problem);
+            return Ok(());
+        }
         if before.is_some() {
             act = Act::Change;
             let owner = self.owners.of(self.real, kind, &object.name).await?;
@@ -553,14 +545,14 @@ impl Trying<'_> {
         }
         let mut ends = Ends::default();
         for change in &kept {
-            if change.kind == "client" && stops(change) {
+            if why_client(change).is_some() {
                 ends.clients.push(change.name.clone());
             }
         }
         let mut steps = Vec::new();
         for step in self.people {
             if let Some(name) = kept_user(&kept, &step) {
-                if step.ends() {
+                if step.ends().is_some() {
                     ends.users.push(name);
                 }
                 steps.push(step);
@@ -583,6 +575,16 @@ impl Trying<'_> {
         };
         let said = serde_json::to_vec(&(&document, &revisions)).unwrap_or_default();
         document.plan = base64url::encode(&sha256(&said));
+        if document.mistakes.is_empty() {
+            // After the hash: who logs in meanwhile makes no other plan of it.
+            let ends = ends::Ends {
+                real: self.real,
+                before: &self.real.snapshot(),
+                after: &self.tried.snapshot(),
+                concerns_everybody,
+            };
+            document.ends.counted = ends.count(&document.changes, &steps).await?;
+        }
         Ok(Planned {
             document,
             owned,
@@ -601,14 +603,6 @@ fn secret_change(name: &str) -> MemberChange {
         before: None,
         after: None,
     }
-}
-
-/// Whether what was issued to a client ends with the change.
-fn stops(change: &ChangeDocument) -> bool {
-    let disabled = |member: &MemberChange| {
-        member.name == "enabled" && member.after == Some(Value::Bool(false))
-    };
-    change.act == Act::Remove || (change.act == Act::Change && change.members.iter().any(disabled))
 }
 
 /// The user of a step, where the plan has a change of it.
