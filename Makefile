@@ -7,7 +7,7 @@ ARGS ?=
 .DEFAULT_GOAL := help
 SIM_RUNS ?= 100000
 
-.PHONY: help run cluster sim test setup lint unit clients faults faults-quick fuzz bench bench-programs instructions build clean
+.PHONY: help run cluster sim test setup lint unit clients docs faults faults-quick fuzz bench bench-programs instructions build clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,7 +23,7 @@ run: ## build without link-time optimisation, then start a development server on
 cluster: build ## build, then start three development nodes on 8443, 8444 and 8445, and print what to try (ARGS as for run)
 	@exec scripts/cluster.sh target/release/signet $(ARGS)
 
-test: setup lint unit clients faults-quick fuzz ## install what the tests need, lint, run every test
+test: setup lint docs unit clients faults-quick fuzz ## install what the tests need, lint, run every test
 	@echo
 	@echo "All tests passed. Next: 'make run' starts a server to try, 'make bench' measures it; CONTRIBUTING.md says how to change it."
 
@@ -50,6 +50,9 @@ clients: ## real client libraries, a real browser, real reverse proxies and the 
 	@python3 tests/gate/test_proxies.py target/debug/signet
 	@echo "== The Terraform provider, as Terraform drives it"
 	@scripts/test-terraform.sh target/debug/signet
+
+docs: ## the manual as a site with search, in target/site; a link that leads nowhere is an error
+	@scripts/docs.sh
 
 faults-quick: ## the few faults of real clusters that are tried with every change: under a minute
 	$(CARGO) build --locked -p signet -p signet-faults

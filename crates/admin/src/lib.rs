@@ -100,6 +100,43 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
+    fn the_manual_is_the_table_of_operations() {
+        let file = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../docs/reference/admin-api.md"
+        );
+        let mut page = String::from(
+            "# Admin API\n\nEvery operation, in the order of the OpenAPI document, which a running server has at `/admin/v1/openapi.json` with the schema of each body and\nanswer. \
+             A request needs an access token of the realm (`Authorization: Bearer` or `DPoP`) with the scope in the last column, of a client or a person who\nmay administer; \
+             what a caller may is looked up at each request. Lists are paged by `after` and `limit`. A record is replaced only by who has read it:\n`If-Match` has its `ETag`, \
+             and `412` says that somebody was faster. Errors are problem documents (RFC 9457) with `error` and, where a member is wrong,\n`member`. \
+             Each change is an audit record (`admin`) with the operation's name.\n\n\
+             This page is made of the table that the server runs on: `SIGNET_WRITE_DOCS=1 cargo test -p signet-admin` writes it.\n\n\
+             | operation | request | what it does | scope |\n|---|---|---|---|\n",
+        );
+        for row in rows() {
+            let facts = row.facts();
+            let (id, method, path) = (facts.id, facts.method.http(), facts.path);
+            let (summary, scope) = (facts.summary, facts.needs.scope());
+            let beyond = match facts.needs {
+                signet_operation::right::Right::Reveal => ", and two factors just shown",
+                _ => "",
+            };
+            page.push_str(&format!(
+                "| `{id}` | `{method} {path}` | {summary} | `{scope}`{beyond} |\n"
+            ));
+        }
+        if std::env::var_os("SIGNET_WRITE_DOCS").is_some() {
+            std::fs::write(file, &page).unwrap();
+        }
+        let written = std::fs::read_to_string(file).unwrap_or_default();
+        assert_eq!(
+            written, page,
+            "SIGNET_WRITE_DOCS=1 cargo test -p signet-admin"
+        );
+    }
+
+    #[test]
     fn an_operation_reads_every_segment_that_its_path_names() {
         for row in rows() {
             let facts = row.facts();

@@ -33,12 +33,16 @@ pub struct Action(pub &'static str);
 
 /// The table of actions: a constant each, and the list of all.
 macro_rules! actions {
-    ($($(#[$doc:meta])* $name:ident = $text:literal;)*) => {
+    ($($(#[doc = $doc:literal])* $name:ident = $text:literal;)*) => {
         impl Action {
-            $($(#[$doc])* pub const $name: Action = Action($text);)*
+            $($(#[doc = $doc])* pub const $name: Action = Action($text);)*
 
             /// Every action of this version.
             pub const ALL: &[Action] = &[$(Action::$name),*];
+
+            /// What each of them says, in the same order.
+            #[cfg(test)]
+            const MEANINGS: &[&str] = &[$(concat!($($doc),*)),*];
         }
     };
 }
@@ -838,6 +842,31 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), Action::ALL.len());
         assert!(names.contains(&Action::ADMIN.0));
+    }
+
+    #[test]
+    fn the_manual_is_the_table_of_actions() {
+        let file = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../docs/reference/audit-actions.md"
+        );
+        let mut page = String::from(
+            "# Audit actions\n\nWhat the `action` of an audit record can be (`signet audit tail --action ACTION`). Records that are \"counted\" are one for many of the same\nkind; `count` says how many. [Operation](../operations.md) has the members of a record, and how the trail is verified and archived.\n\n\
+             This page is made of the table that the server runs on: `SIGNET_WRITE_DOCS=1 cargo test -p signet-audit` writes it.\n\n\
+             | action | what it records |\n|---|---|\n",
+        );
+        for (action, meaning) in Action::ALL.iter().zip(Action::MEANINGS) {
+            let (name, meaning) = (action.0, meaning.trim());
+            page.push_str(&format!("| `{name}` | {meaning} |\n"));
+        }
+        if std::env::var_os("SIGNET_WRITE_DOCS").is_some() {
+            std::fs::write(file, &page).unwrap();
+        }
+        let written = std::fs::read_to_string(file).unwrap_or_default();
+        assert_eq!(
+            written, page,
+            "SIGNET_WRITE_DOCS=1 cargo test -p signet-audit"
+        );
     }
 
     #[test]

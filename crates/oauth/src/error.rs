@@ -81,70 +81,64 @@ pub struct Row {
     pub name: &'static str,
     /// HTTP status of a direct answer; redirects carry the name only.
     pub status: u16,
+    /// The specification's section that defines it.
+    pub section: &'static str,
+    /// When it is answered, for who writes a client.
+    pub meaning: &'static str,
 }
 
-const fn row(code: ErrorCode, name: &'static str, status: u16) -> Row {
-    Row { code, name, status }
+const fn row(
+    code: ErrorCode,
+    name: &'static str,
+    status: u16,
+    section: &'static str,
+    meaning: &'static str,
+) -> Row {
+    Row {
+        code,
+        name,
+        status,
+        section,
+        meaning,
+    }
 }
 
-/// Every error code, in the order of [`ErrorCode`].
+/// Every error code, in the order of [`ErrorCode`]: docs/reference/errors.md is made of it.
+#[rustfmt::skip]
 pub const TABLE: &[Row] = {
     use ErrorCode::*;
     &[
-        // RFC 6749 sections 4.1.2.1 and 5.2
-        row(InvalidRequest, "invalid_request", 400),
-        row(InvalidClient, "invalid_client", 401),
-        row(InvalidGrant, "invalid_grant", 400),
-        row(UnauthorizedClient, "unauthorized_client", 400),
-        row(UnsupportedGrantType, "unsupported_grant_type", 400),
-        row(UnsupportedResponseType, "unsupported_response_type", 400),
-        row(InvalidScope, "invalid_scope", 400),
-        row(AccessDenied, "access_denied", 400),
-        row(ServerError, "server_error", 500),
-        row(TemporarilyUnavailable, "temporarily_unavailable", 503),
-        // RFC 8707 section 2
-        row(InvalidTarget, "invalid_target", 400),
-        // RFC 9396 section 5
-        row(
-            InvalidAuthorizationDetails,
-            "invalid_authorization_details",
-            400,
-        ),
-        // RFC 6750 section 3.1
-        row(InvalidToken, "invalid_token", 401),
-        row(InsufficientScope, "insufficient_scope", 403),
-        // RFC 9470 section 3
-        row(
-            InsufficientUserAuthentication,
-            "insufficient_user_authentication",
-            401,
-        ),
-        // RFC 9449 sections 5 and 8
-        row(UseDpopNonce, "use_dpop_nonce", 400),
-        row(InvalidDpopProof, "invalid_dpop_proof", 400),
-        // RFC 8628 section 3.5
-        row(AuthorizationPending, "authorization_pending", 400),
-        row(SlowDown, "slow_down", 400),
-        row(ExpiredToken, "expired_token", 400),
-        // OpenID Connect Core section 3.1.2.6
-        row(LoginRequired, "login_required", 400),
-        row(ConsentRequired, "consent_required", 400),
-        row(InteractionRequired, "interaction_required", 400),
-        row(RequestNotSupported, "request_not_supported", 400),
-        row(RequestUriNotSupported, "request_uri_not_supported", 400),
-        row(InvalidRequestUri, "invalid_request_uri", 400),
-        row(RegistrationNotSupported, "registration_not_supported", 400),
-        // RFC 7591 section 3.2.2
-        row(InvalidRedirectUri, "invalid_redirect_uri", 400),
-        row(InvalidClientMetadata, "invalid_client_metadata", 400),
-        // OpenID Connect Unmet Authentication Requirements 1.0
-        row(
-            UnmetAuthenticationRequirements,
-            "unmet_authentication_requirements",
-            400,
-        ),
-        // ours: an administrative resource that does not exist
-        row(NotFound, "not_found", 404),
+        row(InvalidRequest, "invalid_request", 400, "RFC 6749 section 5.2", "a parameter is missing, repeated or malformed; the description names it"),
+        row(InvalidClient, "invalid_client", 401, "RFC 6749 section 5.2", "the client did not authenticate, or not by the method of its record; the log says which"),
+        row(InvalidGrant, "invalid_grant", 400, "RFC 6749 section 5.2", "a code, refresh token, device code or assertion is expired, revoked, consumed, or another client's"),
+        row(UnauthorizedClient, "unauthorized_client", 400, "RFC 6749 section 5.2", "the client's record does not allow this grant or response type"),
+        row(UnsupportedGrantType, "unsupported_grant_type", 400, "RFC 6749 section 5.2", "the server has no such grant"),
+        row(UnsupportedResponseType, "unsupported_response_type", 400, "RFC 6749 section 4.1.2.1", "the server has no such response type"),
+        row(InvalidScope, "invalid_scope", 400, "RFC 6749 section 5.2", "a scope is unknown, malformed, or more than the client or the first grant may have"),
+        row(AccessDenied, "access_denied", 400, "RFC 6749 section 4.1.2.1", "the person refused, or an access rule does"),
+        row(ServerError, "server_error", 500, "RFC 6749 section 4.1.2.1", "something failed here; the log has the reason under the request's id"),
+        row(TemporarilyUnavailable, "temporarily_unavailable", 503, "RFC 6749 section 4.1.2.1", "the store cannot be reached, or a budget is used up (429, with `Retry-After`)"),
+        row(InvalidTarget, "invalid_target", 400, "RFC 8707 section 2", "the resource is unknown, or the client may have no token for it"),
+        row(InvalidAuthorizationDetails, "invalid_authorization_details", 400, "RFC 9396 section 5", "`authorization_details` are malformed, or of an unknown type"),
+        row(InvalidToken, "invalid_token", 401, "RFC 6750 section 3.1", "the access token is malformed, expired or revoked, or is bound to another key"),
+        row(InsufficientScope, "insufficient_scope", 403, "RFC 6750 section 3.1", "the access token lacks the scope that the challenge names"),
+        row(InsufficientUserAuthentication, "insufficient_user_authentication", 401, "RFC 9470 section 3", "the person logged in too long ago, or by too weak a method; the challenge names `acr_values` or `max_age`"),
+        row(UseDpopNonce, "use_dpop_nonce", 400, "RFC 9449 section 8", "the proof needs the nonce of the `DPoP-Nonce` header"),
+        row(InvalidDpopProof, "invalid_dpop_proof", 400, "RFC 9449 section 5", "the proof is malformed, too old, for another request, or came before"),
+        row(AuthorizationPending, "authorization_pending", 400, "RFC 8628 section 3.5", "the person has not decided yet"),
+        row(SlowDown, "slow_down", 400, "RFC 8628 section 3.5", "the device polls too often: five seconds more from now on"),
+        row(ExpiredToken, "expired_token", 400, "RFC 8628 section 3.5", "the device code has expired"),
+        row(LoginRequired, "login_required", 400, "OpenID Connect Core section 3.1.2.6", "`prompt=none`, and there is no session that satisfies the request"),
+        row(ConsentRequired, "consent_required", 400, "OpenID Connect Core section 3.1.2.6", "`prompt=none`, and the person has to agree first"),
+        row(InteractionRequired, "interaction_required", 400, "OpenID Connect Core section 3.1.2.6", "`prompt=none`, and the person has to do something else first"),
+        row(RequestNotSupported, "request_not_supported", 400, "OpenID Connect Core section 3.1.2.6", "the server takes no request object by value"),
+        row(RequestUriNotSupported, "request_uri_not_supported", 400, "OpenID Connect Core section 3.1.2.6", "the server fetches no request objects"),
+        row(InvalidRequestUri, "invalid_request_uri", 400, "OpenID Connect Core section 3.1.2.6", "a `request_uri` of a pushed request has expired, was consumed, or is another client's"),
+        row(RegistrationNotSupported, "registration_not_supported", 400, "OpenID Connect Core section 3.1.2.6", "the server takes no `registration` parameter"),
+        row(InvalidRedirectUri, "invalid_redirect_uri", 400, "RFC 7591 section 3.2.2", "a redirect URI cannot be registered"),
+        row(InvalidClientMetadata, "invalid_client_metadata", 400, "RFC 7591 section 3.2.2", "a member of a client's metadata cannot be registered; the description names it"),
+        row(UnmetAuthenticationRequirements, "unmet_authentication_requirements", 400, "OpenID Connect Core Unmet Authentication Requirements 1.0", "an essential `acr` cannot be reached by the person"),
+        row(NotFound, "not_found", 404, "of this server", "an administrative resource does not exist"),
     ]
 };
 
@@ -267,6 +261,34 @@ impl OAuthError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_manual_is_the_table_of_errors() {
+        let file = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../docs/reference/errors.md"
+        );
+        let mut page = String::from(
+            "# Error codes\n\nWhat an application may receive as `error`, by redirect or as JSON. The status is that of a direct answer. `error_description` \
+             says more;\nwhat only an operator should know is in the log, under the id in the `request-id` header of the answer. The admin API has\nproblem \
+             documents instead (RFC 9457): [Admin API](admin-api.md).\n\nThis page is made of the table that the server runs on: `SIGNET_WRITE_DOCS=1 cargo test -p signet-oauth` writes it.\n\n\
+             | error | status | when | defined in |\n|---|---|---|---|\n",
+        );
+        for row in TABLE {
+            let (name, status, meaning, section) = (row.name, row.status, row.meaning, row.section);
+            page.push_str(&format!(
+                "| `{name}` | {status} | {meaning} | {section} |\n"
+            ));
+        }
+        if std::env::var_os("SIGNET_WRITE_DOCS").is_some() {
+            std::fs::write(file, &page).unwrap();
+        }
+        let written = std::fs::read_to_string(file).unwrap_or_default();
+        assert_eq!(
+            written, page,
+            "SIGNET_WRITE_DOCS=1 cargo test -p signet-oauth"
+        );
+    }
 
     #[test]
     fn the_table_is_in_the_order_of_the_codes() {

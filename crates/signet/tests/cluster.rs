@@ -19,7 +19,7 @@ pub(crate) struct Cluster {
     _directory: TempDir,
 }
 
-fn invite(dev: &Dev) -> String {
+pub fn invite(dev: &Dev) -> String {
     let output = signet(&["node", "invite", "--data-dir", dev.dir()]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     text(&output.stdout).trim().to_owned()

@@ -10,7 +10,7 @@ use http::StatusCode;
 const AFTER: u64 = 2;
 
 /// A client that may hear revocations; its secret goes to a file.
-fn make_reader(directory: &Path, dev: &Dev) {
+pub fn make_reader(directory: &Path, dev: &Dev) {
     let made = json(&signet(&[
         "client",
         "add",
@@ -30,7 +30,7 @@ fn make_reader(directory: &Path, dev: &Dev) {
     std::fs::write(directory.join("secret"), format!("{secret}\n")).unwrap();
 }
 
-fn configuration(dev: &Dev, on_stream_loss: &str, secret: &str) -> String {
+pub fn configuration(dev: &Dev, on_stream_loss: &str, secret: &str) -> String {
     format!(
         r#"
 [outbound]

@@ -21,6 +21,7 @@ mod hubs;
 mod kubernetes;
 mod manual;
 mod mcp;
+mod metrics;
 mod moves;
 mod moving;
 mod moving_out;

@@ -13,6 +13,7 @@ mod config;
 mod dev;
 mod explain;
 mod gate;
+mod manual;
 mod mcp;
 mod parameters;
 mod serve;
@@ -233,6 +234,11 @@ pub enum Command {
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
+    /// Write the manual pages of all commands, in section 1, into a directory.
+    #[command(
+        after_help = "Example:\n  signet man /usr/local/share/man/man1\n  signet man /tmp/man && man /tmp/man/signet-serve.1"
+    )]
+    Man(manual::Man),
 }
 
 // As many as the server takes of a call.
@@ -284,6 +290,7 @@ pub fn run() -> ExitCode {
         Command::Status(command) => status::run(&command, &output),
         Command::Version => version(&output),
         Command::Completions { shell } => completions(shell),
+        Command::Man(command) => manual::run(&command, &output),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
