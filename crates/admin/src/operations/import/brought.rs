@@ -242,19 +242,20 @@ pub(crate) async fn consents(
             continue;
         };
         realm.learn(RecordKind::Client, &given.client_id).await?;
-        if !realm
-            .snapshot()
-            .registry
-            .clients
-            .contains_key(&given.client_id)
-        {
+        let snapshot = realm.snapshot();
+        let Some(client) = snapshot.registry.clients.get(&given.client_id) else {
             leave(&format!("there is no client {}", given.client_id));
             continue;
-        }
+        };
         let consent = Consent {
             scope,
             claims: Vec::new(),
-            granted_at: given.granted_at.unwrap_or_else(|| realm.now()),
+            // An agreement from before the client is one with another client of its id; this one
+            // is said to be with the client that is here.
+            granted_at: given
+                .granted_at
+                .unwrap_or_else(|| realm.now())
+                .max(client.created_at),
         };
         if consents
             .iter()

@@ -167,7 +167,7 @@ fn prompt_none_answers_from_the_session_alone() {
     let consent = Consent {
         scope: scope("openid email profile"),
         claims: Vec::new(),
-        granted_at: 1,
+        granted_at: NOW - 100,
     };
     let mut f = facts(Some(&s));
     f.looked_up.consent = Some(&consent);
@@ -239,7 +239,7 @@ fn consent_covers_what_was_agreed_to_and_no_more() {
     let consent = Consent {
         scope: scope("openid"),
         claims: vec!["name".into()],
-        granted_at: 1,
+        granted_at: NOW - 100,
     };
     let mut f = facts(Some(&s));
     f.looked_up.consent = Some(&consent);
@@ -280,6 +280,26 @@ fn consent_covers_what_was_agreed_to_and_no_more() {
 }
 
 #[test]
+fn what_was_agreed_to_with_a_removed_client_is_not_another_ones_of_its_id() {
+    let s = session();
+    let consent = Consent {
+        scope: scope("openid email"),
+        claims: Vec::new(),
+        granted_at: NOW - 100,
+    };
+    let mut f = facts(Some(&s));
+    f.looked_up.consent = Some(&consent);
+    let silent = [("prompt", "none")];
+    let same = house_with(|c| c.created_at = NOW - 100);
+    granted(decide(&same.ok(&silent), same.client(), &f));
+    let another = house_with(|c| c.created_at = NOW - 99);
+    assert_eq!(
+        refused(&decide(&another.ok(&silent), another.client(), &f)),
+        ErrorCode::ConsentRequired
+    );
+}
+
+#[test]
 fn a_native_apps_remembered_consent_does_not_count() {
     let h = house_with(|c| {
         c.application_type = ApplicationType::Native;
@@ -290,7 +310,7 @@ fn a_native_apps_remembered_consent_does_not_count() {
     let consent = Consent {
         scope: scope("openid email"),
         claims: Vec::new(),
-        granted_at: 1,
+        granted_at: NOW - 100,
     };
     let mut f = facts(Some(&s));
     f.looked_up.consent = Some(&consent);
