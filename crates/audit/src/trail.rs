@@ -120,9 +120,7 @@ fn start(
     })?;
     let thread = handle.thread().clone();
     let handles = shared.handles.lock();
-    handles
-        .unwrap_or_else(PoisonError::into_inner)
-        .push(handle);
+    handles.unwrap_or_else(PoisonError::into_inner).push(handle);
     Ok(thread)
 }
 
@@ -153,8 +151,8 @@ impl Audit {
         Ok((audit, opening.opened().await?))
     }
 
-    /// Begins to open the trail, as [`Audit::open`] does: its writer verifies the log and writes its
-    /// first record while the caller goes on. Changes of [`Audit::recorded`] carry their lines
+    /// Begins to open the trail, as [`Audit::open`] does: its writer verifies the log and writes
+    /// its first record while the caller goes on. Changes of [`Audit::recorded`] carry their lines
     /// already. Nothing is to be answered before [`Opening::opened`].
     ///
     /// # Errors

@@ -581,7 +581,12 @@ async fn two_nodes_that_begin_at_once_have_the_keys_of_one_of_them() {
     let changes = store.changes_of_keys();
     let done = changes.iter().filter(|(_, done)| *done).count();
     assert_eq!((changes.len(), done), (2, 1), "the second was refused");
-    let kid = |set: &KeySet| set.signer(Algorithm::Es256).expect("signs").kid().to_owned();
+    let kid = |set: &KeySet| {
+        set.signer(Algorithm::Es256)
+            .expect("signs")
+            .kid()
+            .to_owned()
+    };
     assert_eq!(kid(&one), kid(&other));
     let jwks = |set: &KeySet| {
         let set = JwkSet::parse(set.jwks()).expect("parses");

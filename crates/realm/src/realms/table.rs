@@ -96,8 +96,7 @@ impl Table {
                 (Some(known), Some(entry)) if known.entry() == entry => {}
                 (known, Some(entry)) => {
                     let before = known.or_else(|| self.leaving.get(id));
-                    next.slots
-                        .insert(id, Slot::new(Arc::clone(entry), before));
+                    next.slots.insert(id, Slot::new(Arc::clone(entry), before));
                     ended.extend(known.cloned());
                 }
                 (Some(known), None) => {
@@ -231,7 +230,11 @@ mod tests {
                         (2, Some(known)) => {
                             let suspended = !known.suspended;
                             let revision = known.revision + 1;
-                            let next = RealmEntry { suspended, revision, ..known };
+                            let next = RealmEntry {
+                                suspended,
+                                revision,
+                                ..known
+                            };
                             put(&mut entries, next);
                         }
                         (3, Some(known)) => {
@@ -282,7 +285,10 @@ mod tests {
         let mut entries = RealmEntries::default();
         for n in 0..10_000 {
             let name = format!("r{n}");
-            put(&mut entries, entry(&name, None, &format!("https://id.example/{name}")));
+            put(
+                &mut entries,
+                entry(&name, None, &format!("https://id.example/{name}")),
+            );
         }
         let (table, ended) = Table::default().next(Arc::new(entries), usable);
         assert!(ended.is_empty());

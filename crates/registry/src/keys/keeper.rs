@@ -87,8 +87,8 @@ const MAX_TRIES: usize = 32;
 
 /// Most steps of one change. A step writes two records at most, each with what it is to the other
 /// nodes, and a line of the audit trail: what a change may carry lines beside ([`COLLECTED`]).
-const MAX_STEPS: usize = 11;
-const _: () = assert!(MAX_STEPS * 5 < COLLECTED);
+const STEPS_AT_ONCE: usize = 11;
+const _: () = assert!(STEPS_AT_ONCE * 5 < COLLECTED);
 
 /// The row that every change of the keys has as its condition: of two nodes that change them at
 /// once one is refused, reads what the other did, and decides again.
@@ -271,7 +271,7 @@ impl SigningKeys {
     fn due(&self, entries: &[Entry], now: u64) -> Vec<Step> {
         let records: Vec<&Record> = entries.iter().map(|e| &e.record).collect();
         let mut steps = due_steps(&records, &self.kinds, &self.policy, now);
-        steps.truncate(MAX_STEPS);
+        steps.truncate(STEPS_AT_ONCE);
         steps
     }
 
@@ -419,7 +419,9 @@ impl SigningKeys {
         let mut tries = 0;
         for kid in affected {
             while let Some(place) = kept.place(&kid) {
-                let done = self.perform(kept, &[Step::Remove(place)], keyring, at).await;
+                let done = self
+                    .perform(kept, &[Step::Remove(place)], keyring, at)
+                    .await;
                 self.or_decide_again(done, &mut tries, kept, keyring, at)
                     .await?;
             }

@@ -73,7 +73,9 @@ impl<P: Ranked> Prefixes<P> {
         if place.rank() < claims.found.rank() {
             std::mem::swap(&mut place, &mut claims.found);
         }
-        let at = claims.others.partition_point(|one| one.rank() < place.rank());
+        let at = claims
+            .others
+            .partition_point(|one| one.rank() < place.rank());
         claims.others.insert(at, place);
     }
 
