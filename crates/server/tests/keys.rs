@@ -595,6 +595,6 @@ async fn two_nodes_that_begin_at_once_have_the_keys_of_one_of_them() {
         kids
     };
     assert_eq!(jwks(&one), jwks(&other));
-    let rows = store.page(Table::SigningKey, None, 100, 2_000).await;
+    let rows = store.inner.page(Table::SigningKey, None, 100, 2_000).await;
     assert_eq!(rows.expect("answers").len(), kinds.len());
 }
