@@ -175,8 +175,12 @@ mod tests {
             seed ^= seed << 17;
             let name = format!("r{}", seed % 40);
             let (made_as, number) = (format!("r{}", (seed >> 8) % 40), (seed >> 16) % 30);
-            let made_as = ((seed >> 24) % 3 == 0).then_some(made_as);
-            let slash = if (seed >> 32) % 2 == 0 { "/" } else { "" };
+            let made_as = (seed >> 24).is_multiple_of(3).then_some(made_as);
+            let slash = if (seed >> 32).is_multiple_of(2) {
+                "/"
+            } else {
+                ""
+            };
             let issuer = format!("https://i{}.example/p{}{slash}", number % 5, number / 5);
             match (seed >> 40) % 4 {
                 0 => realms.remove(&name),
