@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use signet_audit::{Audit, AuditOptions, Keep, Places};
+use signet_audit::{Audit, AuditOptions, Keep, Opening, Places};
 use signet_config::Config;
 use signet_crypto::{Clock, seal::Keyring};
 use signet_realm::state::RealmId;
@@ -19,19 +19,54 @@ pub(crate) struct AuditPlace<'a> {
     pub(crate) shared: bool,
 }
 
-/// Opens the audit trail, before anything that it has to tell of.
+/// An audit trail whose opening has begun.
+pub(crate) struct Trail {
+    /// Changes carry their lines.
+    pub(crate) audit: Audit,
+    /// None where no trail is kept.
+    opening: Option<Opening>,
+}
+
+impl Trail {
+    /// Waits until it is open. Nothing is answered before.
+    pub(crate) async fn opened(self) -> Result<(), String> {
+        let Some(opening) = self.opening else {
+            return Ok(());
+        };
+        let opened = opening.opened().await;
+        let opened = opened.map_err(|e| format!("the audit trail: {e}"))?;
+        if let Some(broken) = &opened.broken {
+            tracing::error!(%broken, line = broken.line, "failed to verify the audit trail; continuing it with a record of the break");
+        }
+        if opened.full {
+            tracing::error!("paused the audit trail: disk full; refusals are only counted");
+        }
+        for gap in &opened.gaps {
+            tracing::warn!(
+                gap,
+                "recorded a gap in the audit trail: records may be missing"
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Begins to open the audit trail, before anything that it has to tell of.
 pub(crate) async fn open_audit(
     config: &Config,
     place: AuditPlace<'_>,
     store: Arc<dyn Store>,
     keyring: &Keyring,
     clock: Arc<dyn Clock>,
-) -> Result<Audit, String> {
+) -> Result<Trail, String> {
     if place.realm.is_default() && !config.audit.enabled {
         tracing::warn!("running without an audit trail: [audit] enabled is false");
     }
     if !config.audit.enabled {
-        return Ok(Audit::off());
+        return Ok(Trail {
+            audit: Audit::off(),
+            opening: None,
+        });
     }
     let places = places(config, place.realm);
     if let Some(archive) = places.archive.as_ref().filter(|archive| !archive.is_dir()) {
@@ -56,21 +91,12 @@ pub(crate) async fn open_audit(
         refusals_per_second: config.audit.refusals_per_second,
         ..AuditOptions::at(places)
     };
-    let opened = Audit::open(options, store, keyring, clock).await;
-    let (audit, opened) = opened.map_err(|e| format!("the audit trail: {e}"))?;
-    if let Some(broken) = &opened.broken {
-        tracing::error!(%broken, line = broken.line, "failed to verify the audit trail; continuing it with a record of the break");
-    }
-    if opened.full {
-        tracing::error!("paused the audit trail: disk full; refusals are only counted");
-    }
-    for gap in &opened.gaps {
-        tracing::warn!(
-            gap,
-            "recorded a gap in the audit trail: records may be missing"
-        );
-    }
-    Ok(audit)
+    let begun = Audit::begin(options, store, keyring, clock).await;
+    let (audit, opening) = begun.map_err(|e| format!("the audit trail: {e}"))?;
+    Ok(Trail {
+        audit,
+        opening: Some(opening),
+    })
 }
 
 /// Where the trail of a realm is.

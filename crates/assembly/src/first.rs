@@ -88,7 +88,10 @@ pub async fn begin(start: Start<'_>) -> Result<Arc<Realm>, String> {
         sealing: sealing.keys(),
         node: cluster.wanted_name()?,
     };
-    let placed = place(&wanted).await?;
+    let (partition, trail) = place(&wanted).await?;
+    let audit = trail.audit.clone();
+    trail.opened().await?;
+    let placed = (partition, audit);
     let store = placed.0.store().clone();
     if let Some(development) = development {
         let keyring = placed.0.keyring();

@@ -99,10 +99,14 @@ impl Further {
         // The sweep is the whole store's, and the first realm keeps its times.
         let kept = Kept::load(&*first.store, first.now()).await;
         let kept = kept.map_err(|e| e.to_string())?;
-        let placed = place(&wanted).await?;
-        let audit = placed.1.clone();
+        let (partition, trail) = place(&wanted).await?;
+        let audit = trail.audit.clone();
         let made = async {
-            let parts = parts(&wanted, placed, kept).await?;
+            // The first record of the trail is on its way to the disk meanwhile. What is changed
+            // until then has its lines in the store, from where they are taken into the trail.
+            let parts = parts(&wanted, (partition, audit.clone()), kept).await;
+            trail.opened().await?;
+            let parts = parts?;
             let realm = Realm::new(first.host.clone(), parts);
             self.cluster.attach_further(&realm).await?;
             if self.cluster.is_whole()

@@ -19,7 +19,7 @@ use signet_registry::load;
 use signet_store::{NodeId, RevocationIndex};
 
 use crate::{
-    audit::{AuditPlace, open_audit},
+    audit::{AuditPlace, Trail, open_audit},
     people,
 };
 
@@ -37,8 +37,8 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// A realm's own place in the store, with its audit trail: what has to be there before anything is
-/// read or written.
-pub(crate) async fn place(wanted: &Wanted<'_>) -> Result<(Partition, signet_audit::Audit), String> {
+/// read or written. The trail has begun to open, and is waited for before anything is answered.
+pub(crate) async fn place(wanted: &Wanted<'_>) -> Result<(Partition, Trail), String> {
     let Wanted {
         id,
         config,
@@ -56,10 +56,10 @@ pub(crate) async fn place(wanted: &Wanted<'_>) -> Result<(Partition, signet_audi
         shared: cluster.is_shared(),
     };
     let store = partition.store().clone();
-    let audit = open_audit(config, opened, store, partition.keyring(), clock.clone()).await?;
+    let trail = open_audit(config, opened, store, partition.keyring(), clock.clone()).await?;
     // Everything that the realm changes goes through this one: its changes carry their records.
-    let partition = partition.recorded(&audit);
-    Ok((partition, audit))
+    let partition = partition.recorded(&trail.audit);
+    Ok((partition, trail))
 }
 
 /// Loads what a realm has in memory, and makes what is missing. `kept`: what the sweep left to be

@@ -54,5 +54,5 @@ pub use node::{NODE_FILE, of_directory as node_of_directory, release as release_
 pub use outbox::{RecordedStore, carrying, leave_record, name_target, outside_act, with_record};
 pub use segment::Places;
 pub use signet_store::{InvalidNodeId, NodeId};
-pub use trail::{Audit, AuditOptions};
+pub use trail::{Audit, AuditOptions, Opening};
 pub use writer::Opened;

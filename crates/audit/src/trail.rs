@@ -2,20 +2,22 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, PoisonError};
+use std::thread::Thread;
 use std::time::Duration;
 
 use signet_agent::identity::VerifiedDocument;
 use signet_crypto::Clock;
 use signet_crypto::seal::Keyring;
 use signet_store::Store;
+use tokio::sync::oneshot;
 
 use crate::counters::Counted;
 use crate::error::AuditError;
 use crate::event::{Event, Target};
 use crate::identity::{self, AuditIdentity};
-use crate::keeper::{Keep, Keeper};
+use crate::keeper::{Departure, Keep, Keeper};
 use crate::node;
 use crate::outbox::{RecordedStore, with_target};
 use crate::segment::Places;
@@ -69,6 +71,59 @@ impl AuditOptions {
     }
 }
 
+/// A trail that is being opened.
+pub struct Opening {
+    shared: Arc<Shared>,
+    said: oneshot::Receiver<Result<Opened, AuditError>>,
+    keep: Keep,
+    departures: SyncSender<Departure>,
+}
+
+impl Opening {
+    /// Waits until the trail is open: its first record is durable.
+    ///
+    /// # Errors
+    /// See [`Audit::open`].
+    pub async fn opened(self) -> Result<Opened, AuditError> {
+        let Opening {
+            shared,
+            said,
+            keep,
+            departures,
+        } = self;
+        // The writer says something, unless it panicked.
+        let opened = said.await.map_err(|_| AuditError::Io {
+            path: shared.places.directory.clone(),
+            source: std::io::Error::other("the writer of the audit trail stopped"),
+        })??;
+        let keeper = Keeper {
+            shared: Arc::clone(&shared),
+            keep,
+            departures,
+        };
+        let thread = start(&shared, "audit-keeper", move || keeper.run())?;
+        let _ = shared.keeper.set(thread);
+        Ok(opened)
+    }
+}
+
+/// Starts a thread of a trail, which its end waits for.
+fn start(
+    shared: &Shared,
+    name: &str,
+    work: impl FnOnce() + Send + 'static,
+) -> Result<Thread, AuditError> {
+    let started = std::thread::Builder::new().name(name.to_owned());
+    let handle = started.spawn(work).map_err(|source| AuditError::Io {
+        path: shared.places.directory.clone(),
+        source,
+    })?;
+    let thread = handle.thread().clone();
+    let handles = shared.handles.lock();
+    handles.unwrap_or_else(PoisonError::into_inner).push(handle);
+    Ok(thread)
+}
+
 /// The audit trail. Without one ([`Audit::off`]) every call does nothing.
 #[derive(Clone, Default)]
 pub struct Audit(Option<Arc<Shared>>);
@@ -92,6 +147,22 @@ impl Audit {
         keyring: &Keyring,
         clock: Arc<dyn Clock>,
     ) -> Result<(Audit, Opened), AuditError> {
+        let (audit, opening) = Audit::begin(options, store, keyring, clock).await?;
+        Ok((audit, opening.opened().await?))
+    }
+
+    /// Begins to open the trail, as [`Audit::open`] does: its writer verifies the log and writes
+    /// its first record while the caller goes on. Changes of [`Audit::recorded`] carry their lines
+    /// already. Nothing is to be answered before [`Opening::opened`].
+    ///
+    /// # Errors
+    /// See [`AuditError`].
+    pub async fn begin(
+        options: AuditOptions,
+        store: Arc<dyn Store>,
+        keyring: &Keyring,
+        clock: Arc<dyn Clock>,
+    ) -> Result<(Audit, Opening), AuditError> {
         let now = clock.now();
         let wanted = options.node.as_ref();
         let (node, lock) = if options.shared_store {
@@ -133,32 +204,34 @@ impl Audit {
             segment_bytes: options.segment_bytes,
             segment_age: options.segment_age,
         };
-        let (writer, opened) = Writer::open(parts, store, clock).await?;
-        let keeper = Keeper {
+        let (say, said) = oneshot::channel();
+        let work = move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().build();
+            let runtime = match runtime.map_err(|source| AuditError::Io {
+                path: directory,
+                source,
+            }) {
+                Ok(runtime) => runtime,
+                Err(error) => return drop(say.send(Err(error))),
+            };
+            match runtime.block_on(Writer::open(parts, store, clock)) {
+                Ok((writer, opened)) => {
+                    // Where nobody waits any more, the trail is closed as any other is.
+                    let _ = say.send(Ok(opened));
+                    writer.run(&runtime);
+                }
+                Err(error) => drop(say.send(Err(error))),
+            }
+        };
+        let thread = start(&shared, "audit-writer", work)?;
+        let _ = shared.thread.set(thread);
+        let opening = Opening {
             shared: Arc::clone(&shared),
+            said,
             keep: options.keep,
             departures,
         };
-        let failed = |source| AuditError::Io {
-            path: directory.clone(),
-            source,
-        };
-        let start = |name: &str, work: Box<dyn FnOnce() + Send>| {
-            let started = std::thread::Builder::new().name(name.to_owned());
-            let handle = started.spawn(work).map_err(failed)?;
-            let thread = handle.thread().clone();
-            let mut handles = shared
-                .handles
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            handles.push(handle);
-            Ok::<_, AuditError>(thread)
-        };
-        let thread = start("audit-writer", Box::new(move || writer.run()))?;
-        let _ = shared.thread.set(thread);
-        let thread = start("audit-keeper", Box::new(move || keeper.run()))?;
-        let _ = shared.keeper.set(thread);
-        Ok((Audit(Some(shared)), opened))
+        Ok((Audit(Some(shared)), opening))
     }
 
     /// From now on several nodes write the store: claims the name that this trail has in it, so

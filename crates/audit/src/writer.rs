@@ -14,7 +14,7 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::mpsc::Receiver;
-use std::thread::park_timeout;
+use std::thread::{JoinHandle, park_timeout};
 use std::time::{Duration, Instant};
 
 use signet_agent::log::{Checkpoint, Frontier};
@@ -320,7 +320,7 @@ impl Writer {
             source,
         };
         make_directory(&directory).map_err(io_error)?;
-        write_document(&directory, &identity).map_err(io_error)?;
+        let document = write_document(&directory, &identity).map_err(io_error)?;
         let (now, now_ms) = (clock.now(), clock.now_ms());
         let remembered = Remembered::load(&*store, &node, now).await?;
         let known = remembered.as_ref().map_or(0, |r| r.state.frontier.len());
@@ -437,6 +437,12 @@ impl Writer {
         if opened.full {
             writer.shared.failing.store(true, SeqCst);
         }
+        if let Some(document) = document {
+            let written = document.join();
+            written
+                .unwrap_or_else(|_| Err(io::Error::other("a thread panicked")))
+                .map_err(io_error)?;
+        }
         Ok((writer, opened))
     }
 
@@ -492,16 +498,7 @@ impl Writer {
     }
 
     /// Works until the trail is closed and everything is written.
-    pub(crate) fn run(mut self) {
-        let runtime = tokio::runtime::Builder::new_current_thread().build();
-        let runtime = match runtime {
-            Ok(runtime) => runtime,
-            Err(error) => {
-                tracing::error!(%error, "failed to write the audit trail");
-                self.shared.failing.store(true, SeqCst);
-                return;
-            }
-        };
+    pub(crate) fn run(mut self, runtime: &tokio::runtime::Runtime) {
         let mut failed = false;
         loop {
             let closing = self.shared.closing.load(SeqCst);
@@ -828,14 +825,19 @@ fn make_directory(path: &std::path::Path) -> io::Result<()> {
 }
 
 /// The public document, for auditors who want to know beforehand whose signatures they will see.
-fn write_document(directory: &std::path::Path, identity: &AuditIdentity) -> io::Result<()> {
+/// Where it is new, it is flushed and gets its name beside the first record, which has a flush of
+/// its own: to be waited for.
+fn write_document(
+    directory: &std::path::Path,
+    identity: &AuditIdentity,
+) -> io::Result<Option<JoinHandle<io::Result<()>>>> {
     let file = signet_agent::json::File::of(identity.document.signed());
     let text = file
         .write()
         .map_err(|reason| io::Error::other(reason.to_string()))?;
     let path = directory.join(read::DOCUMENT_FILE);
     if fs::read_to_string(&path).is_ok_and(|there| there == text) {
-        return segment::make_private(&path);
+        return segment::make_private(&path).map(|()| None);
     }
     // Whatever the umask: who could write it could have others verify the trail by a key of
     // theirs. The name is exchanged, so that a start that fails half way leaves a whole one.
@@ -849,6 +851,10 @@ fn write_document(directory: &std::path::Path, identity: &AuditIdentity) -> io::
         .write(true)
         .open(&beside)?;
     file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    fs::rename(beside, path)
+    let flush = move || {
+        file.sync_all()?;
+        fs::rename(beside, path)
+    };
+    let started = std::thread::Builder::new().name("audit-document".to_owned());
+    started.spawn(flush).map(Some)
 }

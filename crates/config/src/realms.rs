@@ -94,7 +94,7 @@ fn lay(whole: &mut Value, settings: &BTreeMap<String, String>, wrong: &mut Vec<S
 
 /// The realms that the file declares.
 pub(crate) fn declared(config: &Config, faults: &mut Faults) -> RealmEntries {
-    let mut realms = RealmEntries::new();
+    let mut realms = RealmEntries::default();
     for (i, realm) in config.realms.iter().enumerate() {
         let entry = entry(config, realm);
         if let Err(error) = RealmId::parse(&entry.name) {

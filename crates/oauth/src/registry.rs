@@ -7,10 +7,10 @@ mod shared_map;
 pub use descriptions::{Descriptions, MAX_DESCRIPTION_LANGUAGES, MAX_LANGUAGE_TAG_BYTES};
 pub use realm_entry::{
     MAX_REALM_DESCRIPTION_BYTES, MAX_REALM_ISSUER_BYTES, MAX_REALM_SETTING_BYTES,
-    MAX_REALM_SETTINGS, MAX_REALMS, RealmEntries, RealmEntry,
+    MAX_REALM_SETTINGS, MAX_REALMS, RealmEntries, RealmEntry, RealmTally,
 };
 pub use records::{Change, ClientTally, Counted, Records, ResourceTally};
-pub use shared_map::SharedMap;
+pub use shared_map::{MayDiffer, SharedMap};
 
 use crate::client::Client;
 use crate::issued::names::AccessTokenFormat;

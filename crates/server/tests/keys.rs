@@ -10,7 +10,7 @@ use signet_registry::delta::Delta;
 use signet_registry::keys::{
     KeyKind, KeySet, KeysError, Moment, Phase, Policy, Published, SigningKeys,
 };
-use signet_store::{MemoryStore, Store, Table};
+use signet_store::{Change, Layer, MemoryStore, Outcome, Store, StoreFuture, Table};
 use std::{
     collections::HashSet,
     sync::{Arc, Mutex},
@@ -462,4 +462,139 @@ async fn keys_of_compact_tokens_have_the_same_life_and_a_symmetric_one_is_publis
         assert!(!accepts(&set(), &stolen));
         assert!(keys.list().await.iter().any(|key| key.kind == kind));
     }
+}
+
+/// A store that keeps what was asked of it: the rows of each change by table, and whether it was
+/// done.
+#[derive(Default)]
+struct Counting {
+    inner: MemoryStore,
+    changes: Mutex<Vec<(Vec<Table>, bool)>>,
+}
+
+impl Counting {
+    fn changes_of_keys(&self) -> Vec<(Vec<Table>, bool)> {
+        let mut changes = std::mem::take(&mut *self.changes.lock().expect("not poisoned"));
+        changes.retain(|(tables, _)| tables.contains(&Table::SigningKey));
+        changes
+    }
+}
+
+impl Layer for Counting {
+    fn inner(&self) -> &dyn Store {
+        &self.inner
+    }
+
+    fn commit(&self, change: Change, now: u64) -> StoreFuture<'_, Outcome> {
+        Box::pin(async move {
+            let ops = std::iter::once(&change.first).chain(&change.then);
+            let tables = ops.map(|op| op.key().table).collect();
+            // Two that begin at once read before either of them writes.
+            tokio::task::yield_now().await;
+            let done = self.inner.commit(change, now).await;
+            let is_done = done.as_ref().is_ok_and(Outcome::is_done);
+            self.changes
+                .lock()
+                .expect("not poisoned")
+                .push((tables, is_done));
+            done
+        })
+    }
+}
+
+/// As many kinds as a realm has unless told otherwise, and one more; without RSA, whose keys take
+/// their time.
+fn many_kinds() -> Vec<KeyKind> {
+    let algorithms = [
+        Algorithm::Es256,
+        Algorithm::Es384,
+        Algorithm::Es512,
+        Algorithm::EdDsa,
+        Algorithm::Ed25519,
+        Algorithm::MlDsa44,
+        Algorithm::MlDsa65,
+        Algorithm::MlDsa87,
+    ];
+    let compact = [
+        signet_compact::Algorithm::HmacSha256,
+        signet_compact::Algorithm::Ed25519,
+        signet_compact::Algorithm::MlDsa44,
+    ];
+    let jose = algorithms.map(KeyKind::Jose).into_iter();
+    jose.chain(compact.map(KeyKind::Compact)).collect()
+}
+
+async fn load(
+    store: Arc<dyn Store>,
+    kinds: Vec<KeyKind>,
+    ring: Arc<Keyring>,
+) -> (SigningKeys, KeySet) {
+    let loaded = SigningKeys::load(store, change_writer(), ring, kinds, POLICY, at(1_000));
+    let (keys, published) = loaded.await.expect("loads");
+    (keys, published.render().expect("renders"))
+}
+
+#[tokio::test]
+async fn fresh_keys_are_one_change_and_each_has_its_line_in_the_trail() {
+    let place = tempfile::tempdir().expect("a directory");
+    let (store, ring, kinds) = (Arc::new(Counting::default()), ring(), many_kinds());
+    let clock = Arc::<crate::common::TestClock>::default();
+    let options = signet_audit::AuditOptions::new(place.path().join("audit"));
+    let opened = signet_audit::Audit::open(options, store.clone(), &ring, clock).await;
+    let audit = opened.expect("opens").0;
+    let recorded = audit.recorded(store.clone());
+    let (keys, _) = load(recorded, kinds.clone(), ring.clone()).await;
+
+    let count = |tables: &[Table], table| tables.iter().filter(|one| **one == table).count();
+    let changes = store.changes_of_keys();
+    assert_eq!(changes.len(), 1);
+    let (tables, is_done) = &changes[0];
+    assert!(is_done);
+    assert_eq!(count(tables, Table::SigningKey), kinds.len());
+    assert_eq!(count(tables, Table::Audit), kinds.len());
+    // What stands by is another one, and a rotation of all of them a third.
+    let ticked = keys.tick(&ring, at(1_000), |_| {}).await;
+    ticked.expect("ticks");
+    let changes = store.changes_of_keys();
+    assert_eq!(changes.len(), 1);
+    assert_eq!(count(&changes[0].0, Table::SigningKey), kinds.len());
+    assert_eq!(count(&changes[0].0, Table::Audit), kinds.len());
+    let later = 1_000 + POLICY.period;
+    let ticked = keys.tick(&ring, at(later), |_| {}).await;
+    ticked.expect("ticks");
+    let changes = store.changes_of_keys();
+    // The next ones sign and the former ones do not; and behind them new ones stand by.
+    assert_eq!(changes.len(), 2);
+    assert_eq!(count(&changes[0].0, Table::SigningKey), 2 * kinds.len());
+    assert_eq!(count(&changes[0].0, Table::Audit), kinds.len());
+    tokio::task::spawn_blocking(move || audit.close())
+        .await
+        .expect("closes");
+}
+
+#[tokio::test]
+async fn two_nodes_that_begin_at_once_have_the_keys_of_one_of_them() {
+    let (store, ring, kinds) = (Arc::new(Counting::default()), ring(), many_kinds());
+    let one = load(store.clone(), kinds.clone(), ring.clone());
+    let other = load(store.clone(), kinds.clone(), ring.clone());
+    let ((_, one), (_, other)) = tokio::join!(one, other);
+    let changes = store.changes_of_keys();
+    let done = changes.iter().filter(|(_, done)| *done).count();
+    assert_eq!((changes.len(), done), (2, 1), "the second was refused");
+    let kid = |set: &KeySet| {
+        set.signer(Algorithm::Es256)
+            .expect("signs")
+            .kid()
+            .to_owned()
+    };
+    assert_eq!(kid(&one), kid(&other));
+    let jwks = |set: &KeySet| {
+        let set = JwkSet::parse(set.jwks()).expect("parses");
+        let mut kids: Vec<Option<String>> = set.keys.into_iter().map(|key| key.kid).collect();
+        kids.sort();
+        kids
+    };
+    assert_eq!(jwks(&one), jwks(&other));
+    let rows = store.inner.page(Table::SigningKey, None, 100, 2_000).await;
+    assert_eq!(rows.expect("answers").len(), kinds.len());
 }

@@ -152,11 +152,16 @@ async fn list(realm: Arc<Realm>, page: Page) -> Result<Json<List<RealmDocument>>
     of_installation(&realm)?;
     let snapshot = realm.snapshot();
     let after = page.after.as_deref();
-    let realms = snapshot.registry.realms.iter();
-    let found = realms.filter(|(name, _)| after.is_none_or(|after| name.as_str() > after));
-    let items = found
-        .take(page.limit + 1)
-        .map(|(_, entry)| RealmDocument::of(entry));
+    let realms = snapshot.registry.realms.values();
+    let behind = realms.filter(|entry| after.is_none_or(|after| entry.name.as_str() > after));
+    let mut found: Vec<&Arc<RealmEntry>> = behind.collect();
+    // Those of the page alone are put in order.
+    if found.len() > page.limit + 1 {
+        found.select_nth_unstable_by(page.limit, |a, b| a.name.cmp(&b.name));
+        found.truncate(page.limit + 1);
+    }
+    found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+    let items = found.into_iter().map(|entry| RealmDocument::of(entry));
     Ok(Json(List::cut(items.collect(), page.limit, |realm| {
         realm.name.clone()
     })))

@@ -1,7 +1,7 @@
 //! Records by name, with what is asked of all of them kept counted: whoever asks for the longest
 //! lifetime of any client's tokens, at each revocation perhaps, must not walk through a hundred
 //! thousand.
-use super::{Resource, SharedMap};
+use super::{MayDiffer, Resource, SharedMap};
 use crate::client::Client;
 use signet_crypto::{Algorithm, KeyType};
 use std::{collections::BTreeMap, ops::Index, sync::Arc};
@@ -81,12 +81,27 @@ impl<T: Counted> Records<T> {
         &self.tally
     }
 
+    /// The names that may have another record than in `before`, with the records of then and of
+    /// now: see [`SharedMap::changes_since`].
+    pub fn changes_since<'a>(
+        &'a self,
+        before: &'a Records<T>,
+    ) -> impl Iterator<Item = MayDiffer<'a, Arc<T>>> {
+        self.by_name.changes_since(&before.by_name)
+    }
+
+    /// How many records the changes since `before` copied: see [`SharedMap::copied_since`].
+    pub fn copied_since(&self, before: &Records<T>) -> usize {
+        self.by_name.copied_since(&before.by_name)
+    }
+
     /// Puts a record in place of the one that had this name.
     pub fn insert(&mut self, name: String, record: Arc<T>) {
-        record.count(&mut self.tally, Change::In);
-        if let Some(before) = self.by_name.insert(&name, record) {
+        // The one before is counted out first: of what both have in common there is one.
+        if let Some(before) = self.by_name.insert(&name, Arc::clone(&record)) {
             before.count(&mut self.tally, Change::Out);
         }
+        record.count(&mut self.tally, Change::In);
     }
 
     /// Removes the record of a name.

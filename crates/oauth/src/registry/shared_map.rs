@@ -29,6 +29,16 @@ impl<V> Default for SharedMap<V> {
     }
 }
 
+/// A name whose entry may be another one in two maps.
+pub struct MayDiffer<'a, V> {
+    /// The name.
+    pub name: &'a str,
+    /// Its entry in the earlier map.
+    pub was: Option<&'a V>,
+    /// Its entry in the later one.
+    pub is: Option<&'a V>,
+}
+
 /// Which of `count` shards a name is in. Names differ in their ends, where their random or
 /// numbered part is; who chooses names that do not has made larger copies, and nothing else.
 fn place(name: &str, count: usize) -> usize {
@@ -63,6 +73,48 @@ impl<V> SharedMap<V> {
         }
     }
 
+    /// Every name whose entry may differ from the one in `before`. Shards that both share are not
+    /// looked into: between two copies with a few changes this costs what the changes cost, however
+    /// many entries there are. Where the number of shards has changed, all are.
+    pub fn changes_since<'a>(
+        &'a self,
+        before: &'a SharedMap<V>,
+    ) -> impl Iterator<Item = MayDiffer<'a, V>> {
+        let now = self.apart_from(before).flat_map(|shard| shard.iter());
+        let now = now.map(|(name, is)| MayDiffer {
+            name,
+            was: before.get(name),
+            is: Some(is),
+        });
+        let gone = before.apart_from(self).flat_map(|shard| shard.iter());
+        let gone = gone.filter(|(name, _)| !self.contains_key(name));
+        now.chain(gone.map(|(name, was)| MayDiffer {
+            name,
+            was: Some(was),
+            is: None,
+        }))
+    }
+
+    /// How many entries are in shards that `before` does not share: what the changes between the
+    /// two have copied, and what comparing them looks at.
+    pub fn copied_since(&self, before: &SharedMap<V>) -> usize {
+        self.apart_from(before).map(|shard| shard.len()).sum()
+    }
+
+    /// The shards that the other map does not share.
+    fn apart_from<'a>(
+        &'a self,
+        other: &'a SharedMap<V>,
+    ) -> impl Iterator<Item = &'a Arc<HashMap<Arc<str>, V>>> {
+        let comparable = self.shards.len() == other.shards.len();
+        let shards = self.shards.iter().enumerate();
+        let apart = shards.filter(move |(at, shard)| {
+            let same = other.shards.get(*at);
+            !(comparable && same.is_some_and(|same| Arc::ptr_eq(same, shard)))
+        });
+        apart.map(|(_, shard)| shard)
+    }
+
     /// How many entries there are.
     pub fn len(&self) -> usize {
         self.len
@@ -88,6 +140,14 @@ impl<V: Clone> SharedMap<V> {
         };
         self.len += usize::from(before.is_none());
         before
+    }
+
+    /// The entry of a name, to be changed in this map and in no copy of it.
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut V> {
+        let at = place(name, self.shards.len());
+        // What is not there costs no copy.
+        self.shards[at].get(name)?;
+        Arc::make_mut(&mut self.shards[at]).get_mut(name)
     }
 
     /// Removes an entry, and gives it.
@@ -157,6 +217,51 @@ mod tests {
         let pairs = first.shards.iter().zip(&second.shards);
         let copied = pairs.filter(|(a, b)| !Arc::ptr_eq(a, b)).count();
         assert!((1..=2).contains(&copied), "{copied}");
+    }
+
+    #[test]
+    fn what_differs_is_found_whatever_was_done_and_costs_what_was_done() {
+        let numbered = |n: u32| format!("realm-{n}");
+        let mut map = SharedMap::default();
+        for n in 0..10_000 {
+            map.insert(&numbered(n), n);
+        }
+        let before = map.clone();
+        map.insert(&numbered(10_001), 0);
+        // One shard of the forty: the rest is neither copied nor compared.
+        assert!(map.copied_since(&before) < 2 * SHARD);
+        assert!(map.changes_since(&before).count() < 2 * SHARD);
+        // Over any changes, those that double the shards and those that leave few entries too.
+        let (mut seed, mut earlier) = (1_u64, SharedMap::default());
+        for round in 0..40_u32 {
+            let mut later = earlier.clone();
+            for _ in 0..(round % 7) * 60 {
+                // Marsaglia's xorshift64.
+                seed ^= seed << 13;
+                seed ^= seed >> 7;
+                seed ^= seed << 17;
+                let name = numbered((seed % 3000) as u32);
+                match seed >> 60 {
+                    0..6 => drop(later.remove(&name)),
+                    _ => drop(later.insert(&name, (seed >> 32) as u32)),
+                }
+            }
+            let all = |map: &SharedMap<u32>| -> std::collections::BTreeMap<String, u32> {
+                map.iter().map(|(name, v)| (name.to_string(), *v)).collect()
+            };
+            // What is said of each name, put over what was, makes what is.
+            let mut followed = all(&earlier);
+            for MayDiffer { name, was, is } in later.changes_since(&earlier) {
+                assert_eq!(was, earlier.get(name));
+                match is {
+                    Some(is) => drop(followed.insert(name.to_owned(), *is)),
+                    None => drop(followed.remove(name)),
+                }
+            }
+            assert_eq!(followed, all(&later));
+            earlier = later;
+        }
+        assert!(earlier.len() > SHARD);
     }
 
     #[test]

@@ -8,17 +8,18 @@ mod deleting;
 mod quiet;
 mod requests;
 mod slot;
+mod table;
 
 pub use deleting::NotDeleted;
 pub use quiet::MAX_OPEN_REALMS;
 pub use requests::{MAX_COUNTED_REALMS, OTHER_REALMS, Requests};
 pub use slot::{NotOpen, Slot};
+pub use table::Table;
 
-use crate::state::{Realm, RealmId};
+use crate::state::Realm;
 use arc_swap::ArcSwap;
-use signet_oauth::registry::{RealmEntries, RealmEntry};
+use signet_oauth::registry::RealmEntry;
 use std::{
-    collections::{HashMap, HashSet},
     pin::Pin,
     sync::{Arc, Mutex, OnceLock, PoisonError, Weak},
 };
@@ -79,40 +80,6 @@ pub trait OpenRealm: Send + Sync {
     fn delete<'a>(&'a self, entry: &'a RealmEntry) -> RealmsFuture<'a, Result<usize, String>>;
 }
 
-/// What was made of the records of one moment.
-pub struct Table {
-    entries: Arc<RealmEntries>,
-    slots: HashMap<RealmId, Arc<Slot>>,
-    /// Places whose records are gone, until their realms are closed: a realm of the same name is
-    /// opened after that.
-    leaving: HashMap<RealmId, Arc<Slot>>,
-    /// Realms that were made elsewhere and have no record.
-    given: Vec<Arc<Realm>>,
-}
-
-impl Table {
-    /// Those with a record.
-    pub fn slots(&self) -> impl Iterator<Item = &Arc<Slot>> {
-        self.slots.values()
-    }
-
-    /// The one of this name.
-    pub fn slot(&self, id: &RealmId) -> Option<&Arc<Slot>> {
-        self.slots.get(id)
-    }
-
-    /// Those without.
-    pub fn given(&self) -> &[Arc<Realm>] {
-        &self.given
-    }
-
-    /// Those that are open, without the first.
-    pub fn opened(&self) -> impl Iterator<Item = Arc<Realm>> {
-        let opened = self.slots.values().filter_map(|slot| slot.opened());
-        opened.chain(self.given.iter()).cloned()
-    }
-}
-
 /// See the module.
 pub struct Realms {
     first: Arc<Realm>,
@@ -134,12 +101,7 @@ impl Realms {
     /// The first realm, and none beside it so far.
     pub fn new(first: Arc<Realm>) -> Arc<Realms> {
         let realms = Arc::new(Realms {
-            table: ArcSwap::from_pointee(Table {
-                entries: Arc::default(),
-                slots: HashMap::new(),
-                leaving: HashMap::new(),
-                given: Vec::new(),
-            }),
+            table: ArcSwap::default(),
             changing: Mutex::new(()),
             opens: OnceLock::new(),
             requests: Requests::default(),
@@ -183,12 +145,7 @@ impl Realms {
         given.iter().for_each(|realm| self.hold(realm));
         let _one = self.lock();
         let table = self.table.load();
-        self.table.store(Arc::new(Table {
-            entries: Arc::clone(&table.entries),
-            slots: table.slots.clone(),
-            leaving: table.leaving.clone(),
-            given,
-        }));
+        self.table.store(Arc::new(table.with_given(given)));
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, ()> {
@@ -218,59 +175,26 @@ impl Realms {
         if Arc::ptr_eq(&entries, &before.entries) {
             return before;
         }
-        let renamed: HashSet<&str> = entries
-            .values()
-            .filter_map(|entry| entry.made_as.as_deref())
-            .collect();
-        let mut slots = HashMap::with_capacity(entries.len());
-        for (name, entry) in &*entries {
-            // The file can declare what no command may make, and a node hears of a renamed realm
-            // before it hears that the former name is gone.
-            if entry.made_as.is_none() && renamed.contains(&**name) {
+        // A declared one comes from a file that can change after it was checked.
+        let usable = |entry: &RealmEntry| {
+            let hidden = self.first.host.paths.hidden_by(&entry.issuer);
+            if let Some(hidden) = hidden {
                 tracing::error!(
-                    realm = name,
-                    "ignored a realm whose rows are those of one that was renamed"
-                );
-                continue;
-            }
-            let Ok(id) = RealmId::parse(entry.id()) else {
-                continue;
-            };
-            // A declared one comes from a file that can change after it was checked.
-            if let Some(hidden) = self.first.host.paths.hidden_by(&entry.issuer) {
-                tracing::error!(
-                    realm = name,
+                    realm = entry.name,
                     hidden,
                     "ignored a realm whose issuer would hide a path of the server"
                 );
-                continue;
             }
-            let known = before.slots.get(&id);
-            let slot = match known {
-                // A file that was read again says the same of most.
-                Some(slot) if slot.entry() == entry => Arc::clone(slot),
-                Some(slot) => Slot::new(Arc::clone(entry), Some(slot)),
-                None => Slot::new(Arc::clone(entry), before.leaving.get(&id)),
-            };
-            slots.insert(id, slot);
-        }
-        let mut leaving = before.leaving.clone();
-        leaving.retain(|_, slot| !slot.is_closed());
-        for (id, slot) in &before.slots {
-            let next = slots.get(id);
-            if next.is_none_or(|next| !Arc::ptr_eq(next, slot)) {
-                self.close(slot);
-            }
-            if next.is_none() {
-                leaving.insert(id.clone(), Arc::clone(slot));
-            }
-        }
-        let table = Arc::new(Table {
-            entries,
-            slots,
-            leaving,
-            given: before.given.clone(),
-        });
+            hidden.is_none()
+        };
+        let (table, ended) = before.next(entries, usable);
+        self.replace(table, &ended)
+    }
+
+    /// Puts a table in place of the one that it was made of. The caller holds the lock.
+    fn replace(&self, table: Table, ended: &[Arc<Slot>]) -> Arc<Table> {
+        ended.iter().for_each(|slot| self.close(slot));
+        let table = Arc::new(table);
         self.table.store(Arc::clone(&table));
         table
     }
@@ -281,17 +205,8 @@ impl Realms {
         self.table();
         let _one = self.lock();
         let before = self.table.load_full();
-        let mut slots = before.slots.clone();
-        for slot in slots.values_mut().filter(|slot| changed(slot.entry())) {
-            let next = Slot::new(Arc::clone(slot.entry()), Some(slot));
-            self.close(&std::mem::replace(slot, next));
-        }
-        self.table.store(Arc::new(Table {
-            entries: Arc::clone(&before.entries),
-            slots,
-            leaving: before.leaving.clone(),
-            given: before.given.clone(),
-        }));
+        let (table, ended) = before.renewed(changed);
+        self.replace(table, &ended);
     }
 
     /// Closes a realm that is no longer in the table.

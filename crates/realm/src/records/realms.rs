@@ -34,20 +34,20 @@ impl Next<RealmEntry> for Wanted<'_> {
         let read = realm.catch_up().await;
         read.map_err(|error| StoreError::Unavailable(error.to_string()))?;
         let snapshot = realm.snapshot();
-        let place = split_issuer(&wanted.issuer);
         let made_as = known.map_or(&wanted.made_as, |known| &known.made_as);
         let next = RealmEntry {
             created_at: known.map_or(wanted.created_at, |known| known.created_at),
             made_as: made_as.clone(),
             ..wanted.clone()
         };
-        let others = snapshot.registry.realms.values();
-        let mut others = others.filter(|other| other.name != wanted.name);
-        if others.clone().any(|other| other.id() == next.id()) {
+        // Those that have one of them are known: it is compared with nobody else.
+        let all = snapshot.registry.realms.tally();
+        if all.with_id(next.id()).any(|name| name != wanted.name) {
             return Err(NAMED_BEFORE);
         }
-        let taken = place == split_issuer(&snapshot.settings.issuer)
-            || others.any(|other| split_issuer(&other.issuer) == place);
+        let mut same = all.with_issuer(&wanted.issuer);
+        let taken = split_issuer(&wanted.issuer) == split_issuer(&snapshot.settings.issuer)
+            || same.any(|name| name != wanted.name);
         match taken {
             true => Err(TAKEN),
             false => Ok(Some(next)),

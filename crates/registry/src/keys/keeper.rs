@@ -3,7 +3,7 @@
 use super::{
     KeyKind, KeysError, Phase, Policy,
     material::Material,
-    plan::{Step, next_step},
+    plan::{Step, due_steps},
     published::Published,
     record::Record,
 };
@@ -15,8 +15,8 @@ use crate::{
 use signet_audit::{Action, Event, with_record};
 use signet_crypto::seal::Keyring;
 use signet_oauth::{registry::Registry, settings::Settings};
-use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
-use std::{collections::BTreeMap, sync::Arc};
+use signet_store::{COLLECTED, Change, Key, Op, Outcome, Store, StoreError, Table};
+use std::{collections::BTreeMap, pin::Pin, sync::Arc};
 use tokio::sync::Mutex;
 
 const PAGE: usize = 256;
@@ -85,6 +85,11 @@ struct Kept {
 /// How often a change that another node was faster with is decided again.
 const MAX_TRIES: usize = 32;
 
+/// Most steps of one change. A step writes two records at most, each with what it is to the other
+/// nodes, and a line of the audit trail: what a change may carry lines beside ([`COLLECTED`]).
+const STEPS_AT_ONCE: usize = 11;
+const _: () = assert!(STEPS_AT_ONCE * 5 < COLLECTED);
+
 /// The row that every change of the keys has as its condition: of two nodes that change them at
 /// once one is refused, reads what the other did, and decides again.
 fn generation_row() -> Key {
@@ -124,10 +129,12 @@ impl SigningKeys {
         };
         let mut kept = keys.read(&keyring, at.now).await?;
         let mut tries = 0;
-        while let Some(step) = keys.due(&kept.entries, at.now)
-            && !matches!(step, Step::Generate(_))
-        {
-            match keys.perform(&mut kept, step, &keyring, at).await {
+        loop {
+            let steps = keys.due(&kept.entries, at.now);
+            if steps.iter().all(|step| matches!(step, Step::Generate(_))) {
+                break;
+            }
+            match keys.perform(&mut kept, &steps, &keyring, at).await {
                 Err(KeysError::Changed) if tries < MAX_TRIES => {
                     tries += 1;
                     kept = keys.read(&keyring, at.now).await?;
@@ -138,7 +145,7 @@ impl SigningKeys {
                     break;
                 }
                 Err(KeysError::Store(error @ StoreError::Unavailable(_)))
-                    if !matches!(step, Step::GenerateActive(_)) =>
+                    if !steps.iter().any(|s| matches!(s, Step::GenerateActive(_))) =>
                 {
                     tracing::warn!(%error, "postponed signing key rotation");
                     break;
@@ -263,9 +270,11 @@ impl SigningKeys {
         self.show(&mut kept, now, publish).await
     }
 
-    fn due(&self, entries: &[Entry], now: u64) -> Option<Step> {
+    fn due(&self, entries: &[Entry], now: u64) -> Vec<Step> {
         let records: Vec<&Record> = entries.iter().map(|e| &e.record).collect();
-        next_step(&records, &self.kinds, &self.policy, now)
+        let mut steps = due_steps(&records, &self.kinds, &self.policy, now);
+        steps.truncate(STEPS_AT_ONCE);
+        steps
     }
 
     /// Does what is due, and hands the changes to `publish` if there are any: also those that
@@ -296,12 +305,15 @@ impl SigningKeys {
         at: Moment,
     ) -> Result<(), KeysError> {
         let mut tries = 0;
-        while let Some(step) = self.due(&kept.entries, at.now) {
-            let done = self.perform(kept, step, keyring, at).await;
+        loop {
+            let steps = self.due(&kept.entries, at.now);
+            if steps.is_empty() {
+                return Ok(());
+            }
+            let done = self.perform(kept, &steps, keyring, at).await;
             self.or_decide_again(done, &mut tries, kept, keyring, at)
                 .await?;
         }
-        Ok(())
     }
 
     /// Another node was faster: what it did is read, and the caller decides again.
@@ -409,7 +421,9 @@ impl SigningKeys {
         let mut tries = 0;
         for kid in affected {
             while let Some(place) = kept.place(&kid) {
-                let done = self.perform(kept, Step::Remove(place), keyring, at).await;
+                let done = self
+                    .perform(kept, &[Step::Remove(place)], keyring, at)
+                    .await;
                 self.or_decide_again(done, &mut tries, kept, keyring, at)
                     .await?;
             }
@@ -493,64 +507,73 @@ impl SigningKeys {
         keys
     }
 
-    /// Does a step; its change carries a line of the audit trail.
+    /// Does these steps, all of them or none: one change of the store, which carries a line of the
+    /// audit trail for each.
     async fn perform(
         &self,
         kept: &mut Kept,
-        step: Step,
+        steps: &[Step],
         keyring: &Arc<Keyring>,
         at: Moment,
     ) -> Result<(), KeysError> {
         let kid_of = |place: usize| kept.entries[place].record.kid.clone();
-        let (operation, target) = match &step {
+        let named = steps.iter().map(|step| match step {
             Step::Generate(kind) => ("publish", kind.name().to_owned()),
             Step::GenerateActive(kind) => ("publish_active", kind.name().to_owned()),
             Step::Succeed { next, .. } => ("activate", kid_of(*next)),
             Step::Retire(place) => ("retire", kid_of(*place)),
             Step::Remove(place) => ("remove", kid_of(*place)),
-        };
-        let event = Event::new(Action::KEY, at.now.saturating_mul(1000)).happened();
-        let event = event.operation(operation).target(&target);
-        with_record(event, self.take_step(kept, step, keyring, at))
-            .await
-            .0?;
-        match &step {
-            Step::Generate(_) | Step::GenerateActive(_) => {
-                let alg = target;
-                tracing::info!(alg, "published a signing key");
+        });
+        let named: Vec<(&str, String)> = named.collect();
+        let mut work: Pin<Box<dyn Future<Output = Result<(), KeysError>> + Send + '_>> =
+            Box::pin(self.take_steps(kept, steps, keyring, at));
+        // The outermost act's line is the first.
+        for (operation, target) in named.iter().rev() {
+            let event = Event::new(Action::KEY, at.now.saturating_mul(1000)).happened();
+            let event = event.operation(operation).target(target);
+            work = Box::pin(async move { with_record(event, work).await.0 });
+        }
+        work.await?;
+        for (step, (_, target)) in steps.iter().zip(&named) {
+            match step {
+                Step::Generate(_) | Step::GenerateActive(_) => {
+                    let alg = target;
+                    tracing::info!(alg, "published a signing key");
+                }
+                Step::Succeed { .. } => tracing::info!(kid = target, "activated a signing key"),
+                Step::Retire(_) => tracing::info!(kid = target, "retired a signing key"),
+                Step::Remove(_) => tracing::info!(kid = target, "removed a signing key"),
             }
-            Step::Succeed { .. } => tracing::info!(kid = target, "activated a signing key"),
-            Step::Retire(_) => tracing::info!(kid = target, "retired a signing key"),
-            Step::Remove(_) => tracing::info!(kid = target, "removed a signing key"),
         }
         Ok(())
     }
 
-    async fn take_step(
+    async fn take_steps(
         &self,
         kept: &mut Kept,
-        step: Step,
+        steps: &[Step],
         keyring: &Arc<Keyring>,
         at: Moment,
     ) -> Result<(), KeysError> {
         let record = |place: usize| &kept.entries[place].record;
-        let writes = match step {
-            Step::Generate(kind) => vec![self.generated(kind, None, keyring, at).await?],
-            Step::GenerateActive(kind) => {
-                vec![self.generated(kind, Some(at.now), keyring, at).await?]
+        let put = |record| Write::Put(record, None);
+        let (mut writes, mut made) = (Vec::new(), Vec::new());
+        for step in steps {
+            match *step {
+                Step::Generate(kind) => made.push((kind, None)),
+                Step::GenerateActive(kind) => made.push((kind, Some(at.now))),
+                Step::Succeed { next, active } => {
+                    let mut successor = record(next).clone();
+                    successor.active_from = Some(at.now);
+                    let retired = active.map(|place| self.retired(record(place), at));
+                    writes.push(put(successor));
+                    writes.extend(retired.map(put));
+                }
+                Step::Retire(place) => writes.push(put(self.retired(record(place), at))),
+                Step::Remove(place) => writes.push(Write::Remove(record(place).kid.clone())),
             }
-            Step::Succeed { next, active } => {
-                let mut successor = record(next).clone();
-                successor.active_from = Some(at.now);
-                let retired = active.map(|place| self.retired(record(place), at));
-                let put = |record| Write::Put(record, None);
-                std::iter::once(put(successor))
-                    .chain(retired.map(put))
-                    .collect()
-            }
-            Step::Retire(place) => vec![Write::Put(self.retired(record(place), at), None)],
-            Step::Remove(place) => vec![Write::Remove(record(place).kid.clone())],
-        };
+        }
+        writes.extend(self.generated(made, keyring, at).await?);
         self.write(kept, writes, at.now).await
     }
 
@@ -566,20 +589,27 @@ impl SigningKeys {
         record
     }
 
+    /// New keys of these kinds, one after another: each with the time from which it signs, unless
+    /// it stands by.
     async fn generated(
         &self,
-        kind: KeyKind,
-        active_from: Option<u64>,
+        wanted: Vec<(KeyKind, Option<u64>)>,
         keyring: &Arc<Keyring>,
         at: Moment,
-    ) -> Result<Write, KeysError> {
+    ) -> Result<Vec<Write>, KeysError> {
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
         let ring = Arc::clone(keyring);
-        let (mut record, key) =
-            signet_surroundings::blocking(move || Record::generate(kind, &ring, at.now))
-                .await
-                .map_err(|_| KeysError::Stopping)??;
-        record.active_from = active_from;
-        Ok(Write::Put(record, Some(key)))
+        let made = signet_surroundings::blocking(move || {
+            let made = wanted.into_iter().map(|(kind, active_from)| {
+                let (mut record, key) = Record::generate(kind, &ring, at.now)?;
+                record.active_from = active_from;
+                Ok(Write::Put(record, Some(key)))
+            });
+            made.collect()
+        });
+        made.await.map_err(|_| KeysError::Stopping)?
     }
 
     /// Writes keys, all of them or none. [`KeysError::Changed`]: they are not as they were read.

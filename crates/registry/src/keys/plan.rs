@@ -42,34 +42,35 @@ pub(super) enum Step {
     Remove(usize),
 }
 
-/// The first thing that is due for one of `kinds`, or for a key that has no place any more. Do it,
-/// then ask again.
-pub(super) fn next_step(
+/// What is due now, to be done as one change: of each kind and of each key at most one thing, so
+/// that none of them needs what another one does. Do them, then ask again.
+pub(super) fn due_steps(
     records: &[&Record],
     kinds: &[KeyKind],
     policy: &Policy,
     now: u64,
-) -> Option<Step> {
-    for (place, record) in records.iter().enumerate() {
+) -> Vec<Step> {
+    let of_records = records.iter().enumerate().filter_map(|(place, record)| {
         let wanted = kinds.iter().any(|a| a.name() == record.alg);
         match record.phase() {
             Phase::Retired if record.ends_at.is_none_or(|end| end <= now) => {
-                return Some(Step::Remove(place));
+                Some(Step::Remove(place))
             }
-            Phase::Active if !wanted => return Some(Step::Retire(place)),
-            Phase::Standby if !wanted => return Some(Step::Remove(place)),
-            Phase::Standby | Phase::Active | Phase::Retired => {}
+            Phase::Active if !wanted => Some(Step::Retire(place)),
+            Phase::Standby if !wanted => Some(Step::Remove(place)),
+            Phase::Standby | Phase::Active | Phase::Retired => None,
         }
-    }
+    });
+    let of_kinds = kinds.iter();
+    let of_kinds = of_kinds.filter_map(|kind| step_for(records, *kind, policy, now));
     // What signs comes first: a start waits for that, and not for the standby keys.
-    let due = || {
-        kinds
-            .iter()
-            .filter_map(|kind| step_for(records, *kind, policy, now))
-    };
-    due()
-        .find(|step| !matches!(step, Step::Generate(_)))
-        .or_else(|| due().next())
+    let (standby, first): (Vec<Step>, Vec<Step>) = of_records
+        .chain(of_kinds)
+        .partition(|step| matches!(step, Step::Generate(_)));
+    match first.is_empty() {
+        true => standby,
+        false => first,
+    }
 }
 
 /// From when the next key of a kind signs: it has been published for long enough then, and the one

@@ -92,11 +92,13 @@ impl Stored for RealmEntry {
     fn set(registry: &mut Registry, name: &str, record: Option<Arc<RealmEntry>>) {
         let realms = Arc::make_mut(&mut registry.realms);
         match record {
-            Some(realm) => drop(realms.insert(name.to_owned(), realm)),
-            None => drop(realms.remove(name)),
+            Some(realm) => realms.insert(name.to_owned(), realm),
+            None => realms.remove(name),
         }
     }
     fn names(registry: &Registry) -> Vec<String> {
-        registry.realms.keys().cloned().collect()
+        let mut names: Vec<String> = registry.realms.keys().map(str::to_owned).collect();
+        names.sort_unstable();
+        names
     }
 }

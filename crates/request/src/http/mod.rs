@@ -5,6 +5,7 @@ mod authority;
 pub mod context;
 mod cors;
 pub mod letters;
+mod places;
 mod proxy;
 mod realms;
 pub mod response;

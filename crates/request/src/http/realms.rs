@@ -2,87 +2,135 @@
 use super::{
     authority::{asked_name, name_of},
     context::path_of,
+    places::{Address, Index, Ranked},
 };
 use http::{HeaderMap, Uri};
-use signet_oauth::registry::RealmEntry;
 use signet_realm::realms::{Slot, Table};
 use signet_realm::state::Realm;
-use std::{collections::HashMap, ops::Range, sync::Arc};
+use std::{ops::Range, sync::Arc};
 
 /// Where a request goes.
 #[derive(Clone)]
 pub(super) enum Place {
     /// To a realm that is there.
-    Realm(Arc<Realm>),
+    Realm {
+        /// That realm.
+        realm: Arc<Realm>,
+        /// The first one's is 0; the others were given in this order.
+        order: usize,
+    },
     /// To one that is opened by the first request.
     Slot(Arc<Slot>),
 }
 
-/// The places of the realms of a process, made once for what there is of them.
+impl Ranked for Place {
+    /// Those that are there come first; then those with a record, by the name of their rows.
+    fn rank(&self) -> (usize, &str) {
+        match self {
+            Place::Realm { order, .. } => (*order, ""),
+            Place::Slot(slot) => (usize::MAX, slot.entry().id()),
+        }
+    }
+}
+
+/// The places of the realms of a process.
 ///
 /// A request finds its realm by a look at its name, and one for each segment that the issuers'
-/// paths have: as cheap among ten thousand as among two.
+/// paths have: as cheap among ten thousand as among two. Where a realm comes, goes or changes, the
+/// next places are made of these, and share with them what stays.
 pub(super) struct Places {
     /// What they were made of.
     table: Arc<Table>,
-    /// By the authorities of the issuer and of its aliases, and then by the issuer's path; empty
-    /// where it has none.
-    places: HashMap<String, HashMap<String, Place>>,
-    /// The realms that share a name with the first one: those of requests for a name that no
-    /// issuer has.
-    nameless: HashMap<String, Place>,
+    there: There,
+    index: Index<Place>,
     /// What belongs to the process is answered by the first.
     first: Place,
     /// The path of the only one's issuer, where there is one realm.
     only: Option<String>,
-    /// Segments of the longest path of an issuer: a request's path is not looked at further.
-    deepest: usize,
 }
 
-/// A realm's authorities and the path of its issuer.
-struct Address {
-    names: Vec<String>,
-    prefix: String,
-    place: Place,
+/// What is known of the realms that are there, which no record says.
+#[derive(PartialEq, Eq)]
+struct There {
+    first: Address,
+    given: Vec<Address>,
+    /// The first one's other names: a realm with a path is found under them too.
+    aliases: Vec<String>,
+}
+
+impl There {
+    fn of(first: &Realm, table: &Table) -> There {
+        let given = table.given().iter();
+        let snapshot = first.snapshot();
+        let settings = &snapshot.settings;
+        let aliases = [settings.mtls_base.as_ref(), settings.node_base.as_ref()];
+        let aliases = aliases.into_iter().flatten();
+        There {
+            first: address_of_realm(first),
+            given: given.map(|realm| address_of_realm(realm)).collect(),
+            aliases: aliases.filter_map(|base| name_of(base)).collect(),
+        }
+    }
+
+    fn address_of_slot(&self, slot: &Slot) -> Address {
+        let issuer = &slot.entry().issuer;
+        let prefix = path_of(issuer);
+        let aliases = self.aliases.iter().filter(|_| !prefix.is_empty());
+        Address::new(name_of(issuer).into_iter().chain(aliases.cloned()), prefix)
+    }
+
+    /// A place is found at another address where its record is another one.
+    fn follow(&self, index: &mut Index<Place>, was: Option<&Arc<Slot>>, is: Option<&Arc<Slot>>) {
+        if let Some(was) = was {
+            index.take(&self.address_of_slot(was), &Place::Slot(Arc::clone(was)));
+        }
+        if let Some(is) = is {
+            index.put(&self.address_of_slot(is), &Place::Slot(Arc::clone(is)));
+        }
+    }
 }
 
 impl Places {
     /// `first` answers for the process (health, metrics), and for names that no issuer has.
     pub(super) fn new(first: &Arc<Realm>, table: Arc<Table>) -> Places {
-        let given = table.given().iter().map(address_of_realm);
-        let slots = table.slots().map(|slot| address_of_slot(first, slot));
-        let others: Vec<Address> = given.chain(slots).collect();
-        let own = address_of_realm(first);
-        let only = others.is_empty().then(|| own.prefix.clone());
-        let names_of_first = own.names.clone();
-        let mut places: HashMap<String, HashMap<String, Place>> = HashMap::new();
-        let mut nameless = HashMap::new();
-        let mut deepest = 0;
-        for Address {
-            names,
-            prefix,
-            place,
-        } in std::iter::once(own).chain(others)
-        {
-            deepest = deepest.max(prefix.matches('/').count());
-            // Of two with one place, the one that was named first.
-            if names.iter().any(|name| names_of_first.contains(name)) {
-                let nameless = nameless.entry(prefix.clone());
-                nameless.or_insert_with(|| place.clone());
-            }
-            for name in names {
-                let of_name = places.entry(name).or_default();
-                let of_name = of_name.entry(prefix.clone());
-                of_name.or_insert_with(|| place.clone());
-            }
+        let there = There::of(first, &table);
+        let place = |order: usize, realm: &Arc<Realm>| Place::Realm {
+            realm: Arc::clone(realm),
+            order,
+        };
+        let place_of_first = place(0, first);
+        let mut index = Index::of(&there.first, &place_of_first);
+        for (at, (address, realm)) in there.given.iter().zip(table.given().iter()).enumerate() {
+            index.put(address, &place(at + 1, realm));
         }
+        for slot in table.slots() {
+            there.follow(&mut index, None, Some(slot));
+        }
+        Places::of(table, there, index, place_of_first)
+    }
+
+    /// The places of another table.
+    pub(super) fn next(&self, first: &Arc<Realm>, table: Arc<Table>) -> Places {
+        let there = There::of(first, &table);
+        // Then every address may be another one.
+        if there != self.there || !Arc::ptr_eq(table.given(), self.table.given()) {
+            return Places::new(first, table);
+        }
+        let mut index = self.index.clone();
+        for (was, is) in table.changes_since(&self.table) {
+            there.follow(&mut index, was, is);
+        }
+        Places::of(table, there, index, self.first.clone())
+    }
+
+    fn of(table: Arc<Table>, there: There, index: Index<Place>, first: Place) -> Places {
+        let alone = table.given().is_empty() && table.slots().next().is_none();
         Places {
+            only: alone.then(|| there.first.prefix.clone()),
             table,
-            places,
-            nameless,
-            first: Place::Realm(Arc::clone(first)),
-            only,
-            deepest,
+            there,
+            index,
+            first,
         }
     }
 
@@ -106,10 +154,9 @@ impl Places {
             return Some((&self.first, 0..path.len()));
         }
         let asked = asked_name(uri, headers);
-        let of_name = asked.and_then(|name| self.places.get(&name));
-        let places = of_name.unwrap_or(&self.nameless);
+        let places = self.index.at(asked.as_deref());
         // The longest path first, so that the realm `/a/b` is found before `/a`.
-        let prefixes = prefixes(path, self.deepest);
+        let prefixes = prefixes(path, self.index.deepest());
         prefixes.into_iter().find_map(|prefix| {
             let place = places.get(prefix)?;
             Some((place, below_issuer(path, prefix)?))
@@ -117,7 +164,7 @@ impl Places {
     }
 }
 
-fn address_of_realm(realm: &Arc<Realm>) -> Address {
+fn address_of_realm(realm: &Realm) -> Address {
     let snapshot = realm.snapshot();
     let settings = &snapshot.settings;
     let bases = [
@@ -126,27 +173,10 @@ fn address_of_realm(realm: &Arc<Realm>) -> Address {
         settings.node_base.as_ref(),
     ];
     let names = bases.into_iter().flatten();
-    Address {
-        names: names.filter_map(|base| name_of(base)).collect(),
-        prefix: path_of(&settings.issuer).to_owned(),
-        place: Place::Realm(Arc::clone(realm)),
-    }
-}
-
-/// A realm with a path is found under the aliases of the first one too.
-fn address_of_slot(first: &Realm, slot: &Arc<Slot>) -> Address {
-    let RealmEntry { issuer, .. } = &**slot.entry();
-    let prefix = path_of(issuer).to_owned();
-    let snapshot = first.snapshot();
-    let settings = &snapshot.settings;
-    let aliases = [settings.mtls_base.as_ref(), settings.node_base.as_ref()];
-    let aliases = aliases.into_iter().flatten().filter(|_| !prefix.is_empty());
-    let bases = std::iter::once(issuer).chain(aliases);
-    Address {
-        names: bases.filter_map(|base| name_of(base)).collect(),
-        prefix,
-        place: Place::Slot(Arc::clone(slot)),
-    }
+    Address::new(
+        names.filter_map(|base| name_of(base)),
+        path_of(&settings.issuer),
+    )
 }
 
 /// The paths that an issuer of at most `deepest` segments may have for a request to lie below it,

@@ -183,7 +183,7 @@ impl Service {
         if self.realms.is_current(places.table()) {
             return places;
         }
-        let next = Places::new(self.realms.first(), self.realms.table());
+        let next = places.next(self.realms.first(), self.realms.table());
         self.places.store(Arc::new(next));
         self.places.load()
     }
@@ -200,7 +200,7 @@ impl Service {
                 let places = self.places();
                 match places.find(&head.uri, &head.headers) {
                     None => return (Arc::clone(first), None, None),
-                    Some((Place::Realm(realm), below)) => {
+                    Some((Place::Realm { realm, .. }, below)) => {
                         return (Arc::clone(realm), Some(below), None);
                     }
                     Some((Place::Slot(slot), below)) => (Arc::clone(slot), below),
