@@ -22,8 +22,8 @@
 pub mod agents;
 pub mod deletion;
 mod directories;
-pub mod known_providers;
 pub mod letters;
+mod logos;
 pub mod mailed_link;
 pub mod metrics;
 mod new_password;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use signet_oauth::people::provider::Protocol;
 
 use super::{Asking, Trouble};
-use signet_realm::known_providers::{KeptMetadata as Kept, Metadata};
+use signet_fetched::providers::{KeptMetadata as Kept, Metadata};
 
 /// How long an identity provider's metadata is used, seconds
 pub(super) const METADATA_FRESH: u64 = 3600;

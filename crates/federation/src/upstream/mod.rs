@@ -15,7 +15,7 @@ mod verify;
 pub use hint::open_id_token;
 pub use person::{Person, claim};
 pub(crate) use refresh_token::open_refresh_token;
-pub use signet_realm::known_providers::Metadata;
+pub use signet_fetched::providers::Metadata;
 pub use token::{NotRefreshed, Tokens, challenge};
 
 use signet_ldap::LdapError;

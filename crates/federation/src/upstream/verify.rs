@@ -8,7 +8,7 @@ use signet_verify::{
 };
 
 use super::{Asking, Metadata, Trouble};
-use signet_realm::known_providers::Keys;
+use signet_fetched::providers::Keys;
 
 /// How long an identity provider's keys are used, seconds
 pub(super) const KEYS_FRESH: u64 = 300;

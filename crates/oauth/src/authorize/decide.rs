@@ -468,7 +468,10 @@ fn consent_needed(
     let remembered = facts
         .looked_up
         .consent
-        .filter(|consent| remembered_consent_counts(request, client, consent));
+        .filter(|_| remembered_consent_counts(request, client))
+        // What was agreed to with another client that had this id before, and was removed, says
+        // nothing of this one.
+        .filter(|consent| consent.granted_at >= client.created_at);
     let new_scope = match remembered {
         Some(consent) => scope.difference(&consent.scope),
         None => scope.clone(),
@@ -484,17 +487,9 @@ fn consent_needed(
     needed.then_some((new_scope, claims))
 }
 
-/// What was agreed to with another client that had this id before, and was removed, says nothing of
-/// this one.
-///
 /// RFC 8252 section 8.6: anybody on the machine can use a native app's client_id and its loopback
 /// port or scheme, so an earlier yes says nothing about who asks now. A confidential client, or a
 /// proven https redirect, does.
-fn remembered_consent_counts(
-    request: &AuthorizationRequest,
-    client: &Client,
-    consent: &Consent,
-) -> bool {
-    consent.granted_at >= client.created_at
-        && (!client.is_public() || request.return_to.redirect_uri.starts_with("https://"))
+fn remembered_consent_counts(request: &AuthorizationRequest, client: &Client) -> bool {
+    !client.is_public() || request.return_to.redirect_uri.starts_with("https://")
 }

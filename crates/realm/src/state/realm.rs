@@ -4,12 +4,13 @@ use super::{
     speaking::{Claim, Mute},
 };
 use crate::budgets::Budgets;
-use crate::outbound::{ClientKeysCache, Logos};
+use crate::outbound::Logos;
 use crate::streams::Streams;
 use crate::user_services::{UserServiceOptions, UserServices};
 use arc_swap::{ArcSwap, Guard};
 use signet_audit::Audit;
 use signet_crypto::seal::{Keyring, SealingKey};
+use signet_fetched::ClientKeysCache;
 use signet_merge::tell::Alone;
 use signet_oauth::registry::RealmEntries;
 use signet_registry::delta::{Configuration, Delta};
@@ -82,7 +83,7 @@ pub struct Realm {
     /// Clients' pictures.
     pub logos: Logos,
     /// What was fetched of identity providers.
-    pub upstream: crate::known_providers::Known,
+    pub upstream: signet_fetched::providers::Known,
     /// What holds the realms of the process: it is above this, and known there.
     holder: OnceLock<Weak<dyn Any + Send + Sync>>,
 }
@@ -128,7 +129,7 @@ impl Realm {
             revocation_streams: Streams::default(),
             client_keys: Arc::default(),
             logos: Logos::default(),
-            upstream: crate::known_providers::Known::default(),
+            upstream: signet_fetched::providers::Known::default(),
             holder: OnceLock::new(),
         })
     }
@@ -174,7 +175,7 @@ impl Realm {
             revocation_streams: Streams::default(),
             client_keys: Arc::clone(&self.client_keys),
             logos: Logos::default(),
-            upstream: crate::known_providers::Known::default(),
+            upstream: signet_fetched::providers::Known::default(),
             // What is asked of all realms is asked of those of the process.
             holder: self.holder.clone(),
         })

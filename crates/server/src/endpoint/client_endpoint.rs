@@ -3,6 +3,7 @@
 use super::rules;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use signet_audit::{self as audit, Action, Event};
+use signet_fetched::Payer;
 use signet_http::PresentedCertificate;
 use signet_oauth::client::{Client, GrantType};
 use signet_oauth::endpoint::EndpointId;
@@ -16,7 +17,6 @@ use signet_oauth::token::dpop_policy;
 use signet_oauth::token::grant::{self, Gives};
 use signet_realm::attempts::{self, Kind, Refused};
 use signet_realm::budgets::Act;
-use signet_realm::outbound::Payer;
 use signet_realm::single_use::{self, Proofs, Refusal, SingleUseError};
 use signet_realm::state::Snapshot;
 use signet_request::http::{Context, Response, response};

@@ -5,13 +5,13 @@
 //! use the new one with its next request (OpenID Connect Core section 10.1.1). A caller who invents
 //! key ids, and a host that does not answer, make the next fetch wait: longer with each that was of
 //! no use. Every fetch is counted for the caller's address, for the host and in total
-//! ([`crate::budgets`]).
-use super::{FetchError, Outbound};
-use crate::budgets::{Act, Budgets};
+//! ([`signet_budgets`]).
 use arc_swap::ArcSwapOption;
+use signet_budgets::budgets::{Act, Budgets};
 use signet_jose::jwk::{JwkSet, Published};
 use signet_oauth::client::Client;
 use signet_oauth::token::client_auth::ClientKeys;
+use signet_verify::fetch::{FetchError, Outbound};
 use std::{
     net::IpAddr,
     sync::{

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use signet_pages::Picture;
 
-use super::Outbound;
+use signet_verify::fetch::Outbound;
 
 /// Longest picture, in bytes.
 pub const MAX_LOGO_BYTES: usize = 65_536;
