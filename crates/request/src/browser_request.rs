@@ -526,7 +526,12 @@ pub fn face_of(context: &Context) -> Face {
 pub fn face_in(context: &Context, language: Language) -> Face {
     let base = path_of(&context.snapshot.settings.issuer);
     let brand = context.realm.people.brands.of(context.noted_client());
-    Face::of(language, brand.clone(), base)
+    let issuer = &context.snapshot.settings.issuer;
+    let host = issuer.split_once("://").map_or("", |(_, rest)| rest);
+    Face {
+        host: host.split('/').next().unwrap_or(host).to_owned(),
+        ..Face::of(language, brand.clone(), base)
+    }
 }
 
 /// What the request alone says of the language.
