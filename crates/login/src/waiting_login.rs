@@ -187,8 +187,10 @@ pub(crate) async fn log_in(
     name: &str,
     form: &Params,
 ) -> Outcome {
-    let shown_here = browser.open(form).filter(|one| one.page == Page::SignUp);
-    let Some(shown) = shown_here.filter(|_| browser.present().is_none()) else {
+    let shown = form.get("interaction");
+    let shown = shown.and_then(|sealed| browser.open_sealed(sealed));
+    let shown = shown.filter(|one| one.page == Page::SignUp && browser.present().is_none());
+    let Some(shown) = shown else {
         return Outcome::Page(after(browser, id, Some(name), Done::SignedUp).await);
     };
     let waiting = match id {
@@ -206,6 +208,7 @@ pub(crate) async fn log_in(
         }
         Err(error) => return Outcome::Page(browser.unavailable(&error)),
     };
+    browser.go_on_with(&interaction);
     match journey::with_new_password(browser, interaction, user, form).await {
         Ok(outcome) => outcome,
         Err(browser) => Outcome::Page(after(browser, id, Some(name), Done::SignedUp).await),

@@ -357,6 +357,13 @@ impl BrowserRequest {
         Some(opened)
     }
 
+    /// The answer goes on with this interaction, which stood in no form: see [`Face::again`].
+    pub fn go_on_with(&self, interaction: &Interaction) {
+        if let Some(again) = self.again_at(interaction) {
+            let _ = self.again.set(again);
+        }
+    }
+
     /// Where the answer to a form of this interaction can be loaded again. The address says what
     /// the client's own request said, sealed, or what another page's address says anyway; nothing
     /// that was shown or typed is in it.
