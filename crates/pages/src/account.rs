@@ -230,6 +230,7 @@ fn delete(t: &Face, view: &AccountView<'_>, days: u64, hidden: &Markup) -> Marku
             id: "delete-account",
             act: &t.text("account-delete-act"),
             title: &title,
+            heading: None,
             text: Some(follows),
             decision: "delete-account",
             fields: &fields,

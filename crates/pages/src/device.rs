@@ -56,7 +56,7 @@ pub fn device_confirm(
         p { (t.text("device-check")) }
         p .big { code { (user_code) } }
         @if !scopes.is_empty() {
-            p { (t.text("consent-able")) }
+            p .able { (t.text("consent-able")) }
             (scope_list(t, scopes))
         }
         form method="post" action=(action) {

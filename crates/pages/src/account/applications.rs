@@ -63,6 +63,7 @@ pub(crate) fn applications(t: &Face, consents: &[ConsentView], hidden: &Markup) 
                         id: &format!("withdraw-{index}"),
                         act: &t.text("account-withdraw"),
                         title: &t.with("account-withdraw-one", &name),
+                        heading: None,
                         text: Some(html! { (t.text("account-withdraw-text")) }),
                         decision: "withdraw",
                         fields: &fields,

@@ -7,7 +7,7 @@ use signet_oauth::params::encode_into;
 
 use crate::login::passkey;
 use crate::parts::button::{copied, copy_button};
-use crate::parts::face::{Face, Part};
+use crate::parts::face::{Face, Part, plain};
 use crate::parts::icon::Icon;
 use crate::parts::layout::{Frame, Html, Menu, Notice, notice};
 use crate::parts::row::{Danger, Row, danger};
@@ -124,12 +124,18 @@ fn fields(one: &CredentialView, hidden: &Markup) -> Markup {
 fn remove(t: &Face, one: &CredentialView, name: &str, id: &str, hidden: &Markup) -> Markup {
     let since = t.time_text(one.created_at);
     let args = [("name", name.into()), ("since", (&since).into())];
+    let parts = [
+        ("name", plain(name)),
+        ("since", t.time(one.created_at).into()),
+    ];
+    let heading = t.html("factors-remove-one", &parts);
     danger(
         t,
         &Danger {
             id,
             act: &t.text("factors-remove"),
             title: &t.with("factors-remove-one", &args),
+            heading: Some(heading),
             text: (one.sort != CredentialSort::Browser)
                 .then(|| html! { (t.text("factors-remove-text")) }),
             decision: "credential-remove",

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::parts::face::Face;
+use crate::parts::face::{Face, plain};
 use crate::parts::icon::Icon;
 use crate::parts::row::{Danger, Row, danger};
 
@@ -69,6 +69,7 @@ pub(crate) fn sessions(t: &Face, sessions: &[SessionView], hidden: &Markup) -> M
                     id: "end-others",
                     act: &t.text("account-sessions-end-others"),
                     title: &t.text("account-sessions-end-others"),
+                    heading: None,
                     text: Some(html! { (t.text("account-session-end-text")) }),
                     decision: "end-others",
                     fields: hidden,
@@ -86,6 +87,11 @@ fn end(t: &Face, session: &SessionView, index: usize, hidden: &Markup) -> Markup
         ("since", (&since).into()),
     ];
     let title = t.with("account-session-log-out-one", &args);
+    let parts = [
+        ("browser", plain(&session.browser)),
+        ("since", t.time(session.created_at).into()),
+    ];
+    let heading = t.html("account-session-log-out-one", &parts);
     let fields = html! {
         (hidden)
         input type="hidden" name="sid" value=(session.sid);
@@ -102,6 +108,7 @@ fn end(t: &Face, session: &SessionView, index: usize, hidden: &Markup) -> Markup
                 id: &format!("end-session-{index}"),
                 act: &act,
                 title: &title,
+                heading: Some(heading),
                 text: Some(html! { (t.text("account-session-end-text")) }),
                 decision: "end-session",
                 fields: &fields,
@@ -135,7 +142,7 @@ mod tests {
             "{html}"
         );
         assert!(
-            html.contains("Log out Safari on iPhone &quot;&lt;b&gt;"),
+            html.contains("\">Log out <bdi>Safari on iPhone &quot;&lt;b&gt;</bdi>, since <time"),
             "{html}"
         );
         assert!(!html.contains("<b>"), "{html}");

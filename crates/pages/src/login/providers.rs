@@ -170,6 +170,7 @@ fn linked(t: &Face, link: &ProviderLink, index: usize, hidden: &Markup) -> Marku
             id: &format!("unlink-{index}"),
             act: &act,
             title: &format!("{act}: {}", link.provider),
+            heading: None,
             text: Some(html! { (t.text("factors-remove-text")) }),
             decision: "provider-unlink",
             fields: &fields,

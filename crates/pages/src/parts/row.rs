@@ -61,6 +61,8 @@ pub(crate) struct Danger<'a> {
     pub act: &'a str,
     /// The dialog's title, and the button's name to who hears it: what is done to what.
     pub title: &'a str,
+    /// The title with its times in the browser's zone; none: it has no times.
+    pub heading: Option<Markup>,
     /// What follows.
     pub text: Option<Markup>,
     /// The button's value of `decision`.
@@ -75,7 +77,12 @@ pub(crate) fn danger(t: &Face, danger: &Danger<'_>) -> Markup {
     html! {
         button .narrow .bad type="button" popovertarget=(danger.id) aria-label=(danger.title) { (danger.act) }
         div #(danger.id) .dialog popover role="dialog" aria-labelledby=(title) {
-            h3 #(title) { (danger.title) }
+            h3 #(title) {
+                @match &danger.heading {
+                    Some(heading) => { (heading) }
+                    None => { (danger.title) }
+                }
+            }
             @if let Some(text) = &danger.text { p .soft { (text) } }
             form .inline method="post" action="account" {
                 (danger.fields)
