@@ -182,6 +182,20 @@ test('the pages work without JavaScript', () =>
       await page.goto(await request())
       await logIn(page)
       await finish(await arrive(page, redirect))
+      // Tabs, forms behind their rows, and dialogs need none either.
+      await page.goto(`${dev.issuer}/account`)
+      assert.equal(await page.isVisible('#applications'), false)
+      await turnTo(page, 'security')
+      assert.equal(await page.isVisible('#new_password'), false)
+      await page.click('#change-password > summary')
+      assert.ok(await page.isVisible('#new_password'))
+      await turnTo(page, 'applications')
+      const row = page.locator('#applications li', { hasText: 'Example web application' })
+      assert.equal(await row.locator('[role=dialog]').isVisible(), false)
+      await act(page, row, 'withdraw')
+      await page.waitForSelector('.notice[role=status]')
+      assert.ok(await page.isVisible('#applications'))
+      assert.equal(await row.count(), 0)
     }, { javaScriptEnabled: false }),
   ))
 
