@@ -48,6 +48,23 @@ export const addPerson = ({ username, password, email = `${username}@example.tes
 /** Presses a button of the login or consent page. */
 export const decide = (page, value) => page.click(`button[name=decision][value=${value}]`)
 
+/** Waits for the account page. */
+export const atAccount = (page) => page.waitForSelector('nav.tabs')
+
+/** Turns to a part of the account page: profile, security, devices, applications, data, advanced, or main for all. */
+export async function turnTo(page, part) {
+  await page.click(`nav.tabs a[href="#${part}"]`)
+  await page.waitForSelector(`#${part}`)
+}
+
+/** Presses a button of the account page, in its dialog where one asks again. */
+export async function act(page, within, decision) {
+  const button = within.locator(`button[name=decision][value=${decision}]`)
+  const dialog = within.locator('[popover]', { has: page.locator(`button[value=${decision}]`) })
+  if (await dialog.count()) await within.locator(`button[popovertarget="${await dialog.getAttribute('id')}"]`).first().click()
+  await button.click()
+}
+
 /** Fills the login page as a person would. */
 export async function logIn(page, { username, password } = dev.user) {
   await page.fill('input[name=username]', username)

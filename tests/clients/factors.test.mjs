@@ -1,7 +1,7 @@
 // A second factor, in a real browser: a code app by the secret that its page shows, the code at the next login, a browser that is remembered, a recovery code.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addPerson, decide, dev, logIn, shoot, withBrowser } from './browser.mjs'
+import { addPerson, atAccount, decide, dev, logIn, shoot, turnTo, withBrowser } from './browser.mjs'
 import { codeOf, now } from './totp.mjs'
 
 const person = { username: 'bertha', password: 'a calm set of other words' }
@@ -13,6 +13,7 @@ test('a code app, a remembered browser and a recovery code', async () => {
     page.on('console', (message) => { if (message.type() === 'error') faults.push(message.text()) })
     await page.goto(`${dev.issuer}/account`)
     await logIn(page, person)
+    await turnTo(page, 'security')
     await decide(page, 'totp-add')
     const secret = await page.textContent('#totp-secret')
     assert.match(secret, /^[A-Z2-7]{32}$/)
@@ -26,6 +27,12 @@ test('a code app, a remembered browser and a recovery code', async () => {
     const codes = await page.locator('ul#recovery-codes > li > code').allTextContents()
     assert.equal(codes.length, 10)
     await shoot(page, 'recovery-codes')
+    // Whoever has not said that they are saved stays.
+    await page.click('form.saved button.main')
+    assert.equal(await page.locator('#recovery-codes').count(), 1)
+    await page.check('#codes-saved')
+    await page.click('form.saved button.main')
+    await atAccount(page)
 
     // The next login asks: each code works once, so the next one of the app, which is accepted a step early.
     await page.context().clearCookies()
@@ -40,6 +47,7 @@ test('a code app, a remembered browser and a recovery code', async () => {
     await page.fill('input[name=totp]', codeOf(secret, step))
     await page.check('input[name=remember]')
     await decide(page, 'allow')
+    await turnTo(page, 'security')
     await page.waitForSelector('#browsers')
 
     // In the remembered browser the password is enough.
@@ -48,7 +56,7 @@ test('a code app, a remembered browser and a recovery code', async () => {
     await page.context().addCookies(kept)
     await page.goto(`${dev.issuer}/account`)
     await logIn(page, person)
-    await page.waitForSelector('#sessions')
+    await atAccount(page)
 
     // In another, a recovery code stands in for the app.
     await page.context().clearCookies()
@@ -59,7 +67,7 @@ test('a code app, a remembered browser and a recovery code', async () => {
     await page.fill('input[name=recovery_code]', codes[0])
     await shoot(page, 'recovery-code')
     await decide(page, 'allow')
-    await page.waitForSelector('#sessions')
+    await atAccount(page)
     assert.deepEqual(faults, [])
   })
 })

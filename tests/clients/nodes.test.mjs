@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { decide, logIn, withBrowser } from './browser.mjs'
+import { atAccount, decide, logIn, withBrowser } from './browser.mjs'
 
 const freePort = () =>
   new Promise((resolve) => {
@@ -60,12 +60,12 @@ test('a passkey is used at another node of the same host', async () => {
       await logIn(page, dev.user)
       await page.waitForSelector('button[value=later]')
       await decide(page, 'passkey-add')
-      await page.waitForSelector('#sessions')
+      await atAccount(page)
       for (const { url } of [second, first]) {
         await page.context().clearCookies()
         await page.goto(`${url}/account`)
         await decide(page, 'passkey')
-        await page.waitForSelector('#sessions')
+        await atAccount(page)
         assert.ok(page.url().startsWith(url), page.url())
       }
       const { credentials } = await cdp.send('WebAuthn.getCredentials', { authenticatorId })

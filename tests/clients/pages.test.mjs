@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import * as client from 'openid-client'
-import { arrive, decide, dev, logIn, shoot, withBrowser } from './browser.mjs'
+import { act, arrive, atAccount, decide, dev, logIn, shoot, turnTo, withBrowser } from './browser.mjs'
 import { web } from './relying-party.mjs'
 
 const phone = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true }
@@ -119,9 +119,23 @@ test('the account page shows sessions and consents, and ends them', () =>
       await finish(await arrive(page, redirect))
       await page.goto(`${dev.issuer}/account`)
       await shoot(page, 'account')
-      const text = await page.textContent('main')
-      assert.match(text, /session/i)
-      assert.match(text, new RegExp(dev.user.username))
+      assert.match(await page.textContent('.who'), new RegExp(dev.user.username))
+      // One part at a time, marked, and the menu says so to who hears it.
+      const visible = () => page.locator('.parts > section').evaluateAll((all) => all.filter((one) => one.checkVisibility()).map((one) => one.id))
+      assert.deepEqual(await visible(), ['profile'])
+      await turnTo(page, 'devices')
+      assert.deepEqual(await visible(), ['devices'])
+      assert.equal(await page.locator('nav.tabs a[aria-current]').getAttribute('href'), '#devices')
+      assert.match(await page.textContent('#devices'), /This browser\s*Active now/)
+      await turnTo(page, 'applications')
+      await shoot(page, 'account-applications')
+      await act(page, page.locator('#applications li', { hasText: 'Example web application' }), 'withdraw')
+      await page.waitForSelector('.notice[role=status]')
+      assert.deepEqual(await visible(), ['applications'])
+      await turnTo(page, 'main')
+      assert.ok((await visible()).length >= 5)
+      await page.click('.who button[value=end-session]')
+      await page.waitForSelector('main#signed-out')
     }),
   ))
 
@@ -168,6 +182,20 @@ test('the pages work without JavaScript', () =>
       await page.goto(await request())
       await logIn(page)
       await finish(await arrive(page, redirect))
+      // Tabs, forms behind their rows, and dialogs need none either.
+      await page.goto(`${dev.issuer}/account`)
+      assert.equal(await page.isVisible('#applications'), false)
+      await turnTo(page, 'security')
+      assert.equal(await page.isVisible('#new_password'), false)
+      await page.click('#change-password > summary')
+      assert.ok(await page.isVisible('#new_password'))
+      await turnTo(page, 'applications')
+      const row = page.locator('#applications li', { hasText: 'Example web application' })
+      assert.equal(await row.locator('[role=dialog]').isVisible(), false)
+      await act(page, row, 'withdraw')
+      await page.waitForSelector('.notice[role=status]')
+      assert.ok(await page.isVisible('#applications'))
+      assert.equal(await row.count(), 0)
     }, { javaScriptEnabled: false }),
   ))
 
@@ -189,21 +217,25 @@ test('a password can be shown while it is typed, and is a password again when it
     assert.equal(await page.evaluate(() => window.sentAs), 'password')
     await page.goto(`${dev.issuer}/account`)
     await logIn(page)
-    await page.waitForSelector('#sessions')
+    await atAccount(page)
   }))
 
 test('a new password is judged while it is typed, and nothing is asked of the server', () =>
   withBrowser(async (page) => {
     await page.goto(`${dev.issuer}/account`)
     await logIn(page)
+    await turnTo(page, 'security')
+    await page.click('#change-password > summary')
     await page.waitForSelector('#new_password')
+    // A bar that says nothing yet is not there.
+    assert.equal(await page.isVisible('#password-strength'), false)
     const asked = []
     page.on('request', (request) => asked.push(request.url()))
     const said = async (text) => {
       await page.fill('#new_password', text)
       return [await page.textContent('#password-said'), await page.evaluate(() => document.querySelector('#password-strength').value)]
     }
-    assert.deepEqual(await said('abc'), ['', 3])
+    assert.deepEqual(await said('abc'), ['Too short yet.', 3])
     assert.match((await said('zzzzzzzzzzzz'))[0], /one character repeated/)
     assert.match((await said('something of ALICE here'))[0], /name/)
     assert.match((await said('runs on localhost, yes'))[0], /name of this server/)
@@ -216,5 +248,9 @@ test('a new password is judged while it is typed, and nothing is asked of the se
     await page.fill('#password', dev.user.password)
     await decide(page, 'password')
     await page.waitForSelector('[role=alert]:not([hidden])')
-    assert.match(await page.textContent('[role=alert]:not([hidden])'), /many people choose/)
+    // In the form, which is open, of the part that it is in.
+    const alert = page.locator('#change-password [role=alert]')
+    assert.match(await alert.textContent(), /many people choose/)
+    assert.ok(await alert.isVisible())
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'new_password')
   }))

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { addPerson, arrive, decide, dev, logIn, shoot, withBrowser } from './browser.mjs'
+import { act, addPerson, arrive, atAccount, decide, dev, logIn, shoot, turnTo, withBrowser } from './browser.mjs'
 import { web } from './relying-party.mjs'
 
 const RESISTANT = 'urn:signet:acr:phishing-resistant'
@@ -47,7 +47,7 @@ async function touch(page, key, decision) {
   await page.waitForLoadState()
 }
 
-const inside = (page) => page.waitForSelector('#sessions')
+const inside = atAccount
 const logOut = async (page, key) => {
   await key.present(false)
   await page.context().clearCookies()
@@ -99,6 +99,8 @@ test('an offer that is declined is not taken, and the account page adds one with
     await decide(page, 'later')
     await inside(page)
     assert.equal((await key.credentials()).length, 0)
+    await turnTo(page, 'security')
+    await page.click('#add-passkey > summary')
     await page.fill('#passkey-label', 'Laptop')
     await touch(page, key, 'passkey-add')
     const row = page.locator('li', { has: page.locator('input[name=kind][value=passkey]') })
@@ -108,6 +110,7 @@ test('an offer that is declined is not taken, and the account page adds one with
     await shoot(page, 'passkey-on-account')
 
     // The same device again: the browser sees that it has one, and asks nobody.
+    await page.click('#add-passkey > summary')
     await touch(page, key, 'passkey-add')
     await page.waitForSelector('#passkey-add-problem:not([hidden])')
     assert.equal((await key.credentials()).length, 1)
@@ -116,6 +119,7 @@ test('an offer that is declined is not taken, and the account page adds one with
     await logOut(page, key)
     await page.goto(`${dev.issuer}/account`)
     await touch(page, key, 'passkey')
+    await turnTo(page, 'security')
     await row.waitFor()
     assert.match(await row.textContent(), /used/i)
   }))
@@ -126,11 +130,12 @@ test('the name of a passkey is changed on the account page', () =>
     const key = await device(page)
     await takeOffer(page, key, person)
     const row = page.locator('li', { has: page.locator('input[name=kind][value=passkey]') })
-    await row.locator('summary').click()
+    await turnTo(page, 'security')
+    await row.locator('button[popovertarget^=rename]').first().click()
     await row.locator('input[name=label]').fill('  Telephone of <b>Bertha</b> ')
     await row.locator('button[value=credential-rename]').click()
     await page.waitForSelector('.notice[role=status]')
-    assert.equal(await row.locator('strong').textContent(), 'Telephone of <b>Bertha</b>')
+    assert.equal(await row.locator('.name').textContent(), 'Telephone of <b>Bertha</b>')
     await shoot(page, 'passkey-renamed')
     // It is the same passkey.
     await logOut(page, key)
@@ -255,7 +260,7 @@ test('a counter that went back is refused and told, at the first step and at a f
       await page.goto(`${dev.issuer}/account`)
       await touch(page, key, 'passkey')
       await page.waitForSelector('[role=alert]:not([hidden])')
-      assert.equal(await page.locator('#sessions').count(), 0)
+      assert.equal(await page.locator('nav.tabs').count(), 0)
       for (let i = 0; i < 50 && told() === 0; i += 1) await page.waitForTimeout(100)
       assert.equal(told(), 1)
 
@@ -283,7 +288,14 @@ test('a passkey that was removed logs nobody in', () =>
     const key = await device(page)
     await takeOffer(page, key, person)
     const row = page.locator('li', { has: page.locator('input[name=kind][value=passkey]') })
-    await row.locator('button[value=credential-remove]').click()
+    await turnTo(page, 'security')
+    // The dialog names it, and closes without having done anything.
+    await row.locator('button[popovertarget^=remove]').first().click()
+    const dialog = page.locator('[role=dialog]:visible')
+    assert.match(await dialog.textContent(), /Remove Passkey, since/)
+    await page.keyboard.press('Escape')
+    assert.equal(await dialog.count(), 0)
+    await act(page, row, 'credential-remove')
     await page.waitForSelector('.notice[role=status]')
     assert.equal(await row.count(), 0)
     await logOut(page, key)
@@ -291,4 +303,23 @@ test('a passkey that was removed logs nobody in', () =>
     await touch(page, key, 'passkey')
     await page.waitForSelector('[role=alert]:not([hidden])')
     assert.match(await page.textContent('[role=alert]:not([hidden])'), /not accepted/)
+  }))
+
+test('where a passkey was used, it comes first, and Enter still sends the password', () =>
+  withBrowser(async (page) => {
+    const person = newPerson()
+    const key = await device(page)
+    await takeOffer(page, key, person)
+    await logOut(page, key)
+    await page.goto(`${dev.issuer}/account`)
+    const order = await page.locator('button.main, #username').evaluateAll((all) => all.map((one) => one.value || one.id))
+    assert.deepEqual(order, ['passkey', 'username'])
+    await page.fill('#username', person.username)
+    await page.fill('#password', person.password)
+    await page.press('#password', 'Enter')
+    await inside(page)
+    await logOut(page, key)
+    await page.goto(`${dev.issuer}/account`)
+    await touch(page, key, 'passkey')
+    await inside(page)
   }))

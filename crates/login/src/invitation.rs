@@ -17,9 +17,9 @@ use signet_store::StoreError;
 use signet_texts::Wishes;
 
 use crate::failure::Failure;
-use crate::journey::accepted_terms;
+use crate::journey::{Outcome, accepted_terms};
 use crate::recover::refused;
-use crate::waiting_login::{self, Done};
+use crate::waiting_login;
 use signet_pages::{Face, InvitationLetter, Invited, Notice};
 use signet_realm::letters::{self, Sending};
 use signet_realm::mailed_link;
@@ -194,6 +194,7 @@ fn form_page(
         &browser.face(),
         &signet_pages::NewAccountPage {
             action: "invitation",
+            interaction: &waiting_login::seal_page(browser),
             token,
             login: &user.username,
             invited: Some(Invited {
@@ -208,31 +209,32 @@ fn form_page(
 }
 
 /// POST: the password.
-pub async fn submit(mut context: Context) -> Response {
+pub async fn submit(mut context: Context) -> Outcome {
     let form = match context.form().await {
         Ok(form) => form,
-        Err(error) => return error_page(&mut context, &error.into()),
+        Err(error) => return Outcome::Page(error_page(&mut context, &error.into())),
     };
-    let browser = match BrowserRequest::begin(context).await {
+    let mut browser = match BrowserRequest::begin(context).await {
         Ok(browser) => browser,
-        Err(response) => return response,
+        Err(response) => return Outcome::Page(response),
     };
     let token = form.get("token").unwrap_or("");
     let found = match open(&browser, token).await {
         Ok(Some(found)) => found,
-        Ok(None) => return ended(browser),
-        Err(error) => return browser.unavailable(&error),
+        Ok(None) => return Outcome::Page(ended(browser)),
+        Err(error) => return Outcome::Page(browser.unavailable(&error)),
     };
-    match accept(&browser, &found, &form).await {
-        Ok(()) => {
-            let name = Some(&*found.1.username);
-            waiting_login::after(browser, None, name, Done::SignedUp).await
+    Outcome::Page(match accept(&browser, &found, &form).await {
+        Ok(user) => {
+            browser.begin_after_end(&user);
+            let name = user.username.clone();
+            return waiting_login::log_in(browser, None, user, &name, &form).await;
         }
         Err(Failure::Expired(_)) => ended(browser),
         Err(failure) => refused(browser, failure, |browser, notice| {
             form_page(browser, token, &found, Some(notice))
         }),
-    }
+    })
 }
 
 /// The link and its user, if it still works; a record where it does not.
@@ -266,7 +268,7 @@ async fn accept(
     browser: &BrowserRequest,
     (link, user): &(Link, User),
     form: &Params,
-) -> Result<(), Failure> {
+) -> Result<User, Failure> {
     let realm = &browser.context.realm;
     let terms = accepted_terms(browser, form)?;
     let new = form.get("new_password").unwrap_or("");
@@ -293,7 +295,7 @@ async fn accept(
         },
     );
     match signet_audit::with_record(event, changed).await.0? {
-        Some(_) => Ok(()),
+        Some(user) => Ok(user),
         None => {
             record_wrong_link(browser);
             Err(Failure::Expired(ENDED))

@@ -21,10 +21,10 @@ use signet_oauth::params::Params;
 use signet_store::StoreError;
 
 use crate::failure::Failure;
-use crate::journey::accepted_terms;
 use crate::journey::budgets::{Budgets, Standing};
+use crate::journey::{Outcome, accepted_terms};
 use crate::recover::refused;
-use crate::waiting_login::{self, Done, WaitingId};
+use crate::waiting_login::{self, WaitingId};
 use signet_pages::Notice;
 use signet_realm::attempts::Kind;
 use signet_realm::letters::Sending;
@@ -141,22 +141,22 @@ fn back(browser: &BrowserRequest, interaction: &Interaction) -> Option<String> {
 }
 
 /// POST: the address, or the password.
-pub async fn submit(mut context: Context) -> Response {
+pub async fn submit(mut context: Context) -> Outcome {
     let form = match context.form().await {
         Ok(form) => form,
-        Err(error) => return error_page(&mut context, &error.into()),
+        Err(error) => return Outcome::Page(error_page(&mut context, &error.into())),
     };
     let browser = match BrowserRequest::begin(context).await {
         Ok(browser) => browser,
-        Err(response) => return response,
+        Err(response) => return Outcome::Page(response),
     };
     if !browser.context.offers_sign_up() {
-        return not_offered(browser);
+        return Outcome::Page(not_offered(browser));
     }
     if let Some(token) = form.get("token") {
         return accept(browser, token, &form).await;
     }
-    match browser.open(&form) {
+    Outcome::Page(match browser.open(&form) {
         // From the login page.
         Some(interaction) if interaction.page == Page::Login => ask(browser, interaction, "", None),
         Some(interaction) if interaction.page == Page::SignUp => {
@@ -164,7 +164,7 @@ pub async fn submit(mut context: Context) -> Response {
             send(browser, &typed, interaction).await
         }
         _ => browser.start_again(),
-    }
+    })
 }
 
 async fn send(browser: BrowserRequest, typed: &str, interaction: Interaction) -> Response {
@@ -296,6 +296,7 @@ fn form_page(
         &browser.face(),
         &signet_pages::NewAccountPage {
             action: "sign-up",
+            interaction: &waiting_login::seal_page(browser),
             token,
             login: &link.email,
             invited: None,
@@ -307,26 +308,26 @@ fn form_page(
     )
 }
 
-async fn accept(browser: BrowserRequest, token: &str, form: &Params) -> Response {
+async fn accept(browser: BrowserRequest, token: &str, form: &Params) -> Outcome {
     let link = match open(&browser, token).await {
         Ok(Some(found)) => found,
-        Ok(None) => return ended(browser),
-        Err(error) => return browser.unavailable(&error),
+        Ok(None) => return Outcome::Page(ended(browser)),
+        Err(error) => return Outcome::Page(browser.unavailable(&error)),
     };
-    match try_accept(&browser, &link, form).await {
-        Ok(()) => {
-            let name = Some(&*link.email);
-            waiting_login::after(browser, link.begun.as_ref(), name, Done::SignedUp).await
+    Outcome::Page(match try_accept(&browser, &link, form).await {
+        Ok(user) => {
+            let (id, name) = (link.begun.as_ref(), &link.email);
+            return waiting_login::log_in(browser, id, user, name, form).await;
         }
         Err(Failure::Expired(_)) => ended(browser),
         Err(failure) => refused(browser, failure, |browser, notice| {
             let name = form.get("name").unwrap_or("");
             form_page(browser, token, &link, name, Some(notice))
         }),
-    }
+    })
 }
 
-async fn try_accept(browser: &BrowserRequest, link: &Link, form: &Params) -> Result<(), Failure> {
+async fn try_accept(browser: &BrowserRequest, link: &Link, form: &Params) -> Result<User, Failure> {
     let realm = &browser.context.realm;
     let name = form.get("name").unwrap_or("").trim();
     if !can_be_a_name(name) {
@@ -357,7 +358,7 @@ async fn try_accept(browser: &BrowserRequest, link: &Link, form: &Params) -> Res
     match realm.audit().act(event, create(browser, new), code).await {
         Ok(user) => {
             tracing::info!(target: "signet::login", user = %user.id, "created an account by sign-up");
-            Ok(())
+            Ok(user)
         }
         // The address has an account: a link makes one.
         Err(UserError::EmailTaken) => Err(Failure::Expired(ENDED)),

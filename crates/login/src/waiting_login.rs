@@ -8,12 +8,14 @@
 use signet_encoding::base64url;
 use signet_store::{Change, Key, Op, StoreError, Table};
 
-use crate::journey;
+use crate::journey::{self, Outcome};
+use signet_directory::User;
+use signet_oauth::params::Params;
 use signet_pages::Notice;
 use signet_realm::budgets::Act;
 use signet_request::browser_request::BrowserRequest;
 use signet_request::http::Response;
-use signet_request::interaction::{Interaction, Page};
+use signet_request::interaction::{Goal, Interaction, Page};
 
 /// Names the row.
 pub(crate) type WaitingId = [u8; 16];
@@ -168,6 +170,56 @@ pub async fn go_on(browser: BrowserRequest, id: &str, name: Option<&str>, done: 
         Ok(Waiting::Elsewhere | Waiting::Gone) => browser.start_again(),
         Err(error) => browser.unavailable(&error),
     }
+}
+
+/// After an account was made, or an invitation accepted, by a password that was set on a page of
+/// this browser: its person is logged in, as far as a password logs them in, and goes on to what a
+/// login waits for. `form`: theirs.
+///
+/// The form names the browser that its page was for. Without that a page of somebody else could
+/// post a link and a password of theirs, and whoever looks at it would be logged in to their
+/// account. Then, where somebody is logged in here already, and where the login waits in another
+/// browser, the login page follows ([`after`]).
+pub(crate) async fn log_in(
+    browser: BrowserRequest,
+    id: Option<&WaitingId>,
+    user: User,
+    name: &str,
+    form: &Params,
+) -> Outcome {
+    let shown = form.get("interaction");
+    let shown = shown.and_then(|sealed| browser.open_sealed(sealed));
+    let shown = shown.filter(|one| one.page == Page::SignUp && browser.present().is_none());
+    let Some(shown) = shown else {
+        return Outcome::Page(after(browser, id, Some(name), Done::SignedUp).await);
+    };
+    let waiting = match id {
+        Some(id) => find(&browser, id).await,
+        None => Ok(Waiting::Gone),
+    };
+    let interaction = match waiting {
+        Ok(Waiting::Here(waiting)) => *waiting,
+        Ok(Waiting::Gone) => Interaction {
+            page: Page::Start,
+            ..shown
+        },
+        Ok(Waiting::Elsewhere) => {
+            return Outcome::Page(after(browser, id, Some(name), Done::SignedUp).await);
+        }
+        Err(error) => return Outcome::Page(browser.unavailable(&error)),
+    };
+    browser.go_on_with(&interaction);
+    match journey::with_new_password(browser, interaction, user, form).await {
+        Ok(outcome) => outcome,
+        Err(browser) => Outcome::Page(after(browser, id, Some(name), Done::SignedUp).await),
+    }
+}
+
+/// What the page behind a link carries, so that [`log_in`] knows its browser.
+pub(crate) fn seal_page(browser: &BrowserRequest) -> String {
+    let mut interaction = browser.interaction(Goal::Account);
+    interaction.page = Page::SignUp;
+    browser.seal(&interaction)
 }
 
 /// After what was done by the link: the login page follows, for whoever has the mail shows that

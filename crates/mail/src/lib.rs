@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use lettre::message::header::{ContentTransferEncoding, ContentType, MIME_VERSION_1_0};
-use lettre::message::{Body, Mailbox, MultiPart, SinglePart};
+use lettre::message::{Attachment, Body, Mailbox, MultiPart, SinglePart};
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};
 use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
@@ -81,6 +81,20 @@ pub struct Content<'a> {
     pub text: &'a str,
     /// The same for programs that show HTML (RFC 2046 section 5.1.4). None: text alone.
     pub html: Option<&'a str>,
+    /// What the HTML shows as `cid:` and [`PICTURE`], and the message carries (RFC 2392).
+    pub picture: Option<Picture<'a>>,
+}
+
+/// The name of the picture of a message.
+pub const PICTURE: &str = "logo";
+
+/// A picture that a message carries.
+#[derive(Debug, Clone, Copy)]
+pub struct Picture<'a> {
+    /// Its media type.
+    pub media_type: &'static str,
+    /// The file.
+    pub bytes: &'a [u8],
 }
 
 /// Sends messages from one address.
@@ -151,16 +165,23 @@ impl Mailer {
         let message = match content.html {
             None => message.singlepart(text),
             // The plain part first: the last that a program can show is the one that it shows.
-            Some(html) => message.multipart(
-                MultiPart::alternative()
+            Some(html) => {
+                let both = MultiPart::alternative()
                     .boundary(boundary())
-                    .singlepart(text)
-                    .singlepart(
-                        SinglePart::builder()
-                            .header(ContentType::TEXT_HTML)
-                            .body(encoded(html)),
+                    .singlepart(text);
+                let html = SinglePart::builder()
+                    .header(ContentType::TEXT_HTML)
+                    .body(encoded(html));
+                message.multipart(match content.picture.and_then(inline) {
+                    None => both.singlepart(html),
+                    Some(picture) => both.multipart(
+                        MultiPart::related()
+                            .boundary(boundary())
+                            .singlepart(html)
+                            .singlepart(picture),
                     ),
-            ),
+                })
+            }
         };
         let message = message.map_err(|e| MailError::Send(e.to_string()))?;
         match &self.transport {
@@ -217,6 +238,13 @@ fn tls_parameters(options: &SmtpOptions) -> Result<TlsParameters, MailError> {
         builder = builder.add_root_certificate(Certificate::from_pem(pem).map_err(failed)?);
     }
     builder.build_rustls().map_err(failed)
+}
+
+/// A picture within a message. None: its media type is none.
+fn inline(picture: Picture<'_>) -> Option<SinglePart> {
+    let media_type = ContentType::parse(picture.media_type).ok()?;
+    let part = Attachment::new_inline(PICTURE.to_owned());
+    Some(part.body(picture.bytes.to_vec(), media_type))
 }
 
 /// Letters alone: no program that looks for a code in a message finds one in its boundary.

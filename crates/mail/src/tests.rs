@@ -40,6 +40,7 @@ async fn a_message_of_two_parts_keeps_its_code_plain_in_every_language() {
         subject: "123456 هو رمز الدخول",
         text: "123456\n\nرمزك لتسجيل الدخول\n",
         html: Some("<p>123456</p><p>رمزك</p>"),
+        picture: None,
     };
     mailer.send("a@example.test", content, 1).await.unwrap();
     let mut files = std::fs::read_dir(directory.path()).unwrap();
@@ -59,7 +60,41 @@ fn plain<'a>(subject: &'a str, text: &'a str) -> Content<'a> {
         subject,
         text,
         html: None,
+        picture: None,
     }
+}
+
+#[tokio::test]
+async fn a_picture_goes_along_beside_the_html_that_names_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let mailer = Mailer::directory("no-reply@example.test", directory.path()).unwrap();
+    let mut content = Content {
+        subject: "s",
+        text: "t",
+        html: Some("<img src=\"cid:logo\">"),
+        picture: Some(Picture {
+            media_type: "image/png",
+            bytes: b"\x89PNG",
+        }),
+    };
+    mailer.send("a@example.test", content, 1).await.unwrap();
+    content.picture = None;
+    mailer.send("a@example.test", content, 2).await.unwrap();
+    let mut files: Vec<_> = std::fs::read_dir(directory.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    let read = |at: usize| std::fs::read_to_string(&files[at]).unwrap();
+    let (with, without) = (read(0), read(1));
+    let related = with
+        .find("multipart/related")
+        .expect("the HTML and its picture");
+    assert!(with.find("text/plain") < Some(related), "{with}");
+    assert!(with.contains("Content-ID: <logo>"), "{with}");
+    assert!(with.contains("Content-Disposition: inline"), "{with}");
+    assert!(with.contains("Content-Type: image/png"), "{with}");
+    assert!(!without.contains("image/png"), "{without}");
 }
 
 #[tokio::test]

@@ -82,7 +82,7 @@ impl Registry {
     /// consent page shows.
     pub fn standard_scopes() -> Vec<ScopeEntry> {
         [
-            ("openid", "Know who you are (an identifier)"),
+            ("openid", "See your account ID"),
             ("profile", "See your profile: name, picture, locale"),
             ("email", "See your e-mail address"),
             ("address", "See your postal address"),

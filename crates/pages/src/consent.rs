@@ -3,12 +3,15 @@
 use maud::{Markup, html};
 
 use crate::parts::face::{Face, Part, plain, strong};
+use crate::parts::icon::{self, Icon, letter};
 use crate::parts::layout::{Frame, Html, Menu};
 use crate::parts::links::{ClientLinks, links, picture};
 
 /// One line of what is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScopeLine {
+    /// The scope; empty: what is asked for has no scope.
+    pub name: String,
     /// In words, from the scope's entry; the scope itself where it has none.
     pub description: String,
     /// Agreed to before.
@@ -45,23 +48,11 @@ pub fn consent(t: &Face, page: &ConsentPage<'_>) -> Html {
         ..Frame::new(t, t.text("consent-title"))
     }
     .render(html! {
-        (picture(t, &page.links))
-        h1 { (t.html("consent-heading", &[("client", plain(page.client_name))])) }
-        p .soft {
-            (t.html("page-logged-in-as", &[("name", strong(page.username))]))
-            @if !page.client_host.is_empty() {
-                " " (t.html("consent-answer-to", &[("host", strong(page.client_host))]))
-            }
-        }
-        p { (t.text("consent-able")) }
-        ul .plain {
-            @for scope in page.scopes {
-                li .danger[scope.danger] {
-                    @if scope.danger { strong .tag { (t.text("consent-danger")) } " " }
-                    (scope.description) @if scope.known { " " span .soft .small { (t.text("consent-before")) } }
-                }
-            }
-        }
+        (marks(t, page))
+        h1 .centred { (t.html("consent-heading", &[("client", plain(page.client_name))])) }
+        p .soft .centred { (t.html("page-logged-in-as", &[("name", strong(page.username))])) }
+        p .able { (t.text("consent-able")) }
+        (scope_list(t, page.scopes))
         @if !page.resources.is_empty() {
             p .small .soft {
                 (t.html("consent-for", &[("resources", Part::Html(resources(page.resources)))]))
@@ -74,12 +65,75 @@ pub fn consent(t: &Face, page: &ConsentPage<'_>) -> Html {
                 button .main type="submit" name="decision" value="allow" { (t.text("page-allow")) }
             }
         }
+        @if !page.client_host.is_empty() {
+            p .small .soft .centred { (t.html("consent-answer-to", &[("host", strong(page.client_host))])) }
+        }
         (links(t, &page.links))
-        p .small .soft .after {
+        p .small .soft .centred {
             @let account = html! { a href="account" { (t.text("consent-account-page")) } };
             (t.html("consent-withdraw", &[("account", Part::Html(account))]))
         }
     })
+}
+
+/// The application's mark and the server's, joined.
+fn marks(t: &Face, page: &ConsentPage<'_>) -> Markup {
+    html! {
+        div .marks aria-hidden="true" {
+            @if page.links.pictured.is_some() { span .mark { (picture(t, &page.links)) } } @else { (letter(page.client_name)) }
+            span .joined { (Icon::Check.show()) }
+            (own_mark(t))
+        }
+    }
+}
+
+/// The server's own.
+fn own_mark(t: &Face) -> Markup {
+    html! {
+        @if t.brand.logo().is_some() {
+            span .mark { img src={ (t.base) "/brand/logo" (t.brand.query) } alt=""; }
+        } @else if t.brand.is_own {
+            span .mark .own { (icon::signet()) }
+        } @else {
+            (letter(t.brand.name()))
+        }
+    }
+}
+
+/// What is asked for. What the application may do looks other than what it learns of the person.
+pub(crate) fn scope_list(t: &Face, scopes: &[ScopeLine]) -> Markup {
+    html! {
+        ul .scopes {
+            @for scope in scopes {
+                @let icon = if scope.danger { Icon::Warning } else { icon_of(&scope.name) };
+                @let class = match icon {
+                    Icon::Warning => Some("danger"),
+                    Icon::Check => Some("own"),
+                    _ => None,
+                };
+                li class=[class] {
+                    (icon.show())
+                    span {
+                        @if scope.danger { strong .tag { (t.text("consent-danger")) } " " }
+                        bdi { (scope.description) } @if scope.known { " " span .soft .small { (t.text("consent-before")) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn icon_of(scope: &str) -> Icon {
+    match scope {
+        "openid" | "" => Icon::Badge,
+        "profile" => Icon::Person,
+        "email" => Icon::Mail,
+        "address" => Icon::Home,
+        "phone" => Icon::Phone,
+        "groups" => Icon::People,
+        "offline_access" => Icon::Clock,
+        _ => Icon::Check,
+    }
 }
 
 fn resources(resources: &[String]) -> Markup {
@@ -99,6 +153,7 @@ mod tests {
     fn hostile_client_names_and_links_are_harmless() {
         let hostile = "<script>alert(1)</script>";
         let scopes = [ScopeLine {
+            name: hostile.into(),
             description: hostile.into(),
             known: true,
             danger: true,
@@ -123,6 +178,30 @@ mod tests {
         assert!(!html.body.contains("<script>"));
         assert!(!html.body.contains("javascript:"));
         assert!(!html.body.contains("\"onclick"));
+    }
+
+    #[test]
+    fn what_the_application_may_do_is_told_from_who_the_person_is() {
+        let line = |name: &str| ScopeLine {
+            name: name.to_owned(),
+            description: name.to_owned(),
+            known: false,
+            danger: false,
+        };
+        let html = scope_list(&Face::default(), &[line("email"), line("orders")]);
+        let html = html.into_string();
+        assert_eq!(html.matches("<svg").count(), 2, "{html}");
+        assert_eq!(html.matches("<li class=\"own\">").count(), 1, "{html}");
+        let page = ConsentPage {
+            client_name: "Shop",
+            ..ConsentPage::default()
+        };
+        let html = consent(&Face::default(), &page).body;
+        let (marks, _) = html.split_once("<h1").expect("a heading");
+        assert!(
+            marks.contains(">S</span>") && marks.contains("class=\"mark own\""),
+            "{marks}"
+        );
     }
 
     #[test]

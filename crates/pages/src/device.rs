@@ -2,7 +2,7 @@
 
 use maud::html;
 
-use super::consent::ScopeLine;
+use super::consent::{ScopeLine, scope_list};
 use crate::parts::face::{Face, plain, strong};
 use crate::parts::layout::{Frame, Html, Menu, Notice, notice};
 
@@ -56,8 +56,8 @@ pub fn device_confirm(
         p { (t.text("device-check")) }
         p .big { code { (user_code) } }
         @if !scopes.is_empty() {
-            p { (t.text("consent-able")) }
-            ul .plain { @for scope in scopes { li { (scope.description) } } }
+            p .able { (t.text("consent-able")) }
+            (scope_list(t, scopes))
         }
         form method="post" action=(action) {
             input type="hidden" name="interaction" value=(interaction);
@@ -78,6 +78,6 @@ pub fn device_done(t: &Face, allowed: bool) -> Html {
     Frame::own(t, t.text(title)).render(html! {
         h1 { (t.text(title)) }
         p .soft { (t.text(text)) " " (t.text("page-close")) }
-        p { a .alone href="account" { (t.text("page-to-account")) } }
+        p { a .button .main href="account" { (t.text("page-to-account")) } }
     })
 }

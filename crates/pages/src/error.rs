@@ -29,6 +29,7 @@ pub fn error(t: &Face, code: &str, description: &str, request_id: &str, sealed: 
             (t.html("error-code", &[("code", mono(code))]))
             @if !request_id.is_empty() { br; (t.html("error-request", &[("id", mono(request_id))])) }
         }
+        p { a .button .main href={ (t.base) "/account" } { (t.text("page-to-account")) } }
     })
 }
 

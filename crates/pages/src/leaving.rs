@@ -39,7 +39,7 @@ pub struct LeavingPage<'a> {
 /// A link to another place, as a person decides to follow it.
 pub(super) fn link(t: &Face, host: &str, url: &str) -> Markup {
     html! {
-        p { a .alone #onward href=(url) rel="noopener noreferrer nofollow" { (t.html("error-leaving-go", &[("host", plain(host))])) } }
+        p { a #onward .button .main href=(url) rel="noopener noreferrer nofollow" { (t.html("error-leaving-go", &[("host", plain(host))])) } }
     }
 }
 
@@ -71,7 +71,7 @@ pub fn leaving(t: &Face, page: &LeavingPage<'_>) -> Html {
                     @for (name, value) in fields {
                         input type="hidden" name=(name) value=(value);
                     }
-                    button type="submit" { (t.html("error-leaving-go", &[("host", plain(page.host))])) }
+                    button .main type="submit" { (t.html("error-leaving-go", &[("host", plain(page.host))])) }
                 }
             }
         }

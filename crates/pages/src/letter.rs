@@ -1,10 +1,11 @@
 //! Mails: what they say, as text and as HTML, in the reader's language.
 //!
 //! The text part is whole by itself, and a code or link stands on a line of its own in it. The HTML
-//! part loads nothing.
+//! part loads nothing: the realm's logo is carried by the message.
 
 use maud::{DOCTYPE, Markup, html};
 
+use crate::parts::brand::{Brand, Picture};
 use crate::parts::face::{Face, plain, strong};
 
 /// A finished mail, without its receiver.
@@ -55,16 +56,90 @@ impl Line {
     }
 }
 
-fn letter(t: &Face, subject: String, lines: &[Line]) -> Letter {
-    let texts: Vec<&str> = lines.iter().map(|line| &*line.text).collect();
+/// Why somebody gets a mail: what stands below its rule.
+enum Why<'a> {
+    /// Somebody entered the address, perhaps its owner.
+    Entered,
+    /// Their account.
+    Account(&'a str),
+    /// They are invited.
+    Invited,
+}
+
+impl Why<'_> {
+    fn text(&self, t: &Face, server: &str) -> String {
+        let brand = ("brand", t.brand.name().into());
+        let server = ("server", server.into());
+        match self {
+            Why::Entered => t.with("mail-why-entered", &[brand, server]),
+            Why::Account(name) => t.with(
+                "mail-why-account",
+                &[("name", (*name).into()), brand, server],
+            ),
+            Why::Invited => t.with("mail-why-invited", &[brand, server]),
+        }
+    }
+}
+
+/// Largest logo that goes along with every mail, in bytes.
+const MAX_LOGO_BYTES: usize = 64 * 1024;
+
+/// How the HTML names the picture that the message carries.
+const CARRIED: &str = "cid:logo";
+
+/// The picture that a mail carries, where its HTML shows one: media type and file. `own`: the
+/// realm's brand.
+pub fn carried_picture<'a>(html: &str, own: &'a Brand) -> Option<(&'static str, &'a [u8])> {
+    let picture = mail_logo(own).filter(|_| html.contains(CARRIED))?;
+    Some((picture.media_type, &picture.bytes))
+}
+
+/// The realm's logo, where mail programs show such pictures. That of a client does not go along:
+/// its mails wait beside the realm's, and say nothing of whose they are.
+fn mail_logo(brand: &Brand) -> Option<&Picture> {
+    let shown = ["image/png", "image/jpeg"];
+    let logo = brand.logo().filter(|_| brand.query.is_empty());
+    logo.filter(|logo| shown.contains(&logo.media_type) && logo.bytes.len() <= MAX_LOGO_BYTES)
+}
+
+/// The brand's logo, which the mail carries, or its letter in its colour; and its name.
+fn heading(t: &Face) -> Markup {
+    if mail_logo(&t.brand).is_some() {
+        return html! {
+            p style="margin:0 0 24px;font-size:18px;font-weight:600" {
+                img src=(CARRIED) alt="" height="32" style="height:32px;max-width:180px;margin:0 10px 0 0;border:0;vertical-align:middle";
+                (t.brand.name())
+            }
+        };
+    }
+    let (accent, ink) = t.brand.button();
+    let mark = format!(
+        "display:inline-block;width:32px;height:32px;margin:0 10px 0 0;border-radius:8px;background:{accent};color:{ink};font-weight:700;line-height:32px;text-align:center"
+    );
+    let name = t.brand.name();
+    let letter: String = name.chars().take(1).flat_map(char::to_uppercase).collect();
+    html! {
+        p style="margin:0 0 24px;font-size:18px;font-weight:600" {
+            span style=(mark) aria-hidden="true" { (letter) }
+            (name)
+        }
+    }
+}
+
+/// `server`: the issuer.
+fn letter(t: &Face, subject: String, lines: &[Line], server: &str, why: &Why<'_>) -> Letter {
+    let why = why.text(t, server);
+    let mut texts: Vec<&str> = lines.iter().map(|line| &*line.text).collect();
+    texts.push(&why);
     let page = html! {
         (DOCTYPE)
         html lang=(t.language.tag()) dir=(t.language.dir()) {
             head { meta charset="utf-8"; title { (subject) } }
             body style="margin:0;padding:24px;font:16px/1.5 sans-serif" {
                 div style="max-width:560px;margin:0 auto" {
-                    p style="margin:0 0 20px;font-weight:600" { (t.brand.name()) }
+                    (heading(t))
                     @for line in lines { (line.html) }
+                    p style="margin:28px 0 0;padding:16px 0 0;border-top:1px solid #d5ddd9;color:#52625b;font-size:13px" { (why) }
                 }
             }
         }
@@ -102,7 +177,7 @@ pub fn login_code(t: &Face, code: &LoginCode<'_>) -> Letter {
     let minutes = [("minutes", code.minutes.max(1).into())];
     let mut lines = vec![
         Line::code(code.digits),
-        Line::of(t.with("mail-code-is", &[("server", code.server.into())])),
+        Line::of(t.with("mail-code-is", &[("brand", t.brand.name().into())])),
     ];
     if let Some(client) = code.client_name {
         lines.push(Line {
@@ -116,7 +191,8 @@ pub fn login_code(t: &Face, code: &LoginCode<'_>) -> Letter {
     lines.push(Line::of(t.text("mail-code-ignore")));
     let brand = t.brand.name();
     let subject = [("code", code.digits.into()), ("brand", brand.into())];
-    letter(t, t.with("mail-code-subject", &subject), &lines)
+    let subject = t.with("mail-code-subject", &subject);
+    letter(t, subject, &lines, code.server, &Why::Entered)
 }
 
 fn paragraph(content: Markup) -> Markup {
@@ -125,24 +201,26 @@ fn paragraph(content: Markup) -> Markup {
 
 /// A link to a page that sets a new password.
 pub fn recovery_link(t: &Face, server: &str, url: &str, minutes: u64) -> Letter {
+    let brand = [("brand", t.brand.name().into())];
     let lines = [
-        Line::of(t.with("mail-recover-text", &[("server", server.into())])),
+        Line::of(t.with("mail-recover-text", &brand)),
         button(t, url, "mail-recover-button"),
         Line::of(t.with("mail-recover-once", &[("minutes", minutes.max(1).into())])),
     ];
-    let brand = [("brand", t.brand.name().into())];
-    letter(t, t.with("mail-recover-subject", &brand), &lines)
+    let subject = t.with("mail-recover-subject", &brand);
+    letter(t, subject, &lines, server, &Why::Entered)
 }
 
 /// A link to a page that makes an account.
 pub fn sign_up_link(t: &Face, server: &str, url: &str, minutes: u64) -> Letter {
+    let brand = [("brand", t.brand.name().into())];
     let lines = [
-        Line::of(t.with("mail-sign-up-text", &[("server", server.into())])),
+        Line::of(t.with("mail-sign-up-text", &brand)),
         button(t, url, "mail-sign-up-button"),
         Line::of(t.with("mail-recover-once", &[("minutes", minutes.max(1).into())])),
     ];
-    let brand = [("brand", t.brand.name().into())];
-    letter(t, t.with("mail-sign-up-subject", &brand), &lines)
+    let subject = t.with("mail-sign-up-subject", &brand);
+    letter(t, subject, &lines, server, &Why::Entered)
 }
 
 /// To an address that has an account, where somebody wanted to make one for it.
@@ -151,15 +229,16 @@ pub fn sign_up_known(t: &Face, server: &str, username: &str) -> Letter {
         format!("{server}/account"),
         format!("{server}/account/recover"),
     );
+    let brand = [("brand", t.brand.name().into())];
     let lines = [
-        Line::of(t.with("mail-sign-up-known", &[("server", server.into())])),
+        Line::of(t.with("mail-sign-up-known", &brand)),
         account_line(t, username),
         button(t, &login, "mail-sign-up-login"),
         Line::of(t.with("mail-sign-up-recover", &[("url", (&recover).into())])),
         Line::of(t.text("mail-sign-up-ignore")),
     ];
-    let brand = [("brand", t.brand.name().into())];
-    letter(t, t.with("mail-sign-up-known-subject", &brand), &lines)
+    let subject = t.with("mail-sign-up-known-subject", &brand);
+    letter(t, subject, &lines, server, &Why::Entered)
 }
 
 /// What the mail to somebody who is invited says.
@@ -179,30 +258,19 @@ pub struct InvitationLetter<'a> {
 
 /// A link by which somebody accepts an invitation.
 pub fn invitation(t: &Face, invitation: &InvitationLetter<'_>) -> Letter {
-    let (server, brand) = (invitation.server, t.brand.name());
+    let brand = t.brand.name();
     let said = match invitation.by {
         Some(by) => Line {
             text: t.with(
                 "mail-invitation-by",
-                &[
-                    ("by", by.into()),
-                    ("brand", brand.into()),
-                    ("server", server.into()),
-                ],
+                &[("by", by.into()), ("brand", brand.into())],
             ),
             html: paragraph(t.html(
                 "mail-invitation-by",
-                &[
-                    ("by", strong(by)),
-                    ("brand", plain(brand)),
-                    ("server", plain(server)),
-                ],
+                &[("by", strong(by)), ("brand", plain(brand))],
             )),
         },
-        None => Line::of(t.with(
-            "mail-invitation-text",
-            &[("brand", brand.into()), ("server", server.into())],
-        )),
+        None => Line::of(t.with("mail-invitation-text", &[("brand", brand.into())])),
     };
     let lines = [
         said,
@@ -214,7 +282,8 @@ pub fn invitation(t: &Face, invitation: &InvitationLetter<'_>) -> Letter {
         )),
     ];
     let brand = [("brand", brand.into())];
-    letter(t, t.with("mail-invitation-subject", &brand), &lines)
+    let subject = t.with("mail-invitation-subject", &brand);
+    letter(t, subject, &lines, invitation.server, &Why::Invited)
 }
 
 fn account_line(t: &Face, username: &str) -> Line {
@@ -232,12 +301,12 @@ pub fn deletion_asked(t: &Face, server: &str, username: &str, url: &str, erase_a
             &[("time", (&t.time_text(erase_at)).into())],
         )),
         account_line(t, username),
-        Line::of(t.with("factors-mail-server", &[("server", server.into())])),
         Line::of(t.text("mail-deletion-keep")),
         button(t, url, "deletion-keep"),
     ];
     let brand = [("brand", t.brand.name().into())];
-    letter(t, t.with("mail-deletion-subject", &brand), &lines)
+    let subject = t.with("mail-deletion-subject", &brand);
+    letter(t, subject, &lines, server, &Why::Account(username))
 }
 
 /// That an account is gone.
@@ -245,10 +314,10 @@ pub fn account_erased(t: &Face, server: &str, username: &str) -> Letter {
     let lines = [
         Line::of(t.text("mail-erased-text")),
         account_line(t, username),
-        Line::of(t.with("factors-mail-server", &[("server", server.into())])),
     ];
     let brand = [("brand", t.brand.name().into())];
-    letter(t, t.with("mail-erased-subject", &brand), &lines)
+    let subject = t.with("mail-erased-subject", &brand);
+    letter(t, subject, &lines, server, &Why::Account(username))
 }
 
 /// What happened to an account, when and from where.
@@ -277,7 +346,6 @@ pub fn security(t: &Face, facts: &SecurityFacts<'_>) -> Letter {
             text: t.with("factors-mail-account", &name),
             html: paragraph(t.html("factors-mail-account", &[("name", strong(facts.username))])),
         },
-        Line::of(t.with("factors-mail-server", &[("server", facts.server.into())])),
         Line::of(t.with("mail-when", &[("time", (&t.time_text(facts.at)).into())])),
     ];
     if let Some((browser, address)) = facts.from {
@@ -289,7 +357,14 @@ pub fn security(t: &Face, facts: &SecurityFacts<'_>) -> Letter {
     lines.push(Line::of(advice));
     lines.push(button(t, &url, "mail-account-button"));
     let brand = [("brand", t.brand.name().into())];
-    letter(t, t.with(facts.subject, &brand), &lines)
+    let subject = t.with(facts.subject, &brand);
+    letter(
+        t,
+        subject,
+        &lines,
+        facts.server,
+        &Why::Account(facts.username),
+    )
 }
 
 #[cfg(test)]
@@ -339,6 +414,69 @@ mod tests {
         facts.by = None;
         let letter = invitation(&Face::default(), &facts);
         assert!(letter.text.starts_with("You were invited to Signet"));
+    }
+
+    #[test]
+    fn a_mail_says_whose_it_is_and_why_somebody_gets_it_and_loads_nothing() {
+        let t = Face::default();
+        let server = "https://id.example";
+        let code = LoginCode {
+            server,
+            client_name: None,
+            digits: "012345",
+            url: "https://id.example/l?x",
+            minutes: 5,
+        };
+        let letters = [
+            (login_code(&t, &code), "was entered at Signet"),
+            (
+                recovery_link(&t, server, "https://x", 1),
+                "was entered at Signet",
+            ),
+            (
+                account_erased(&t, server, "erin"),
+                "your account erin at Signet",
+            ),
+        ];
+        for (letter, why) in letters {
+            let last = letter.text.trim_end().lines().last().expect("a line");
+            assert!(last.contains(why) && last.contains(server), "{last}");
+            let before = letter.text.trim_end().len() - last.len();
+            // The address of the server stands there alone, and in links.
+            let said = letter.text[..before].lines();
+            let mut said = said.filter(|line| !line.starts_with("https://"));
+            assert!(said.all(|line| !line.contains(server)), "{}", letter.text);
+            assert!(letter.html.contains(">S</span>"), "{}", letter.html);
+            assert!(!letter.html.contains("src="), "{}", letter.html);
+        }
+    }
+
+    #[test]
+    fn a_mail_carries_the_realms_logo_and_no_other_picture() {
+        let brand = |bytes: &[u8]| {
+            let parts = crate::BrandParts {
+                name: Some("Example".to_owned()),
+                logo: Picture::of(bytes.to_vec()),
+                ..crate::BrandParts::default()
+            };
+            Brand::new(parts).expect("a brand")
+        };
+        let mail = |brand: Brand| {
+            let t = Face {
+                brand: brand.into(),
+                ..Face::default()
+            };
+            let letter = account_erased(&t, "https://id.example", "erin");
+            let carried = carried_picture(&letter.html, &t.brand).map(|(kind, _)| kind);
+            (letter.html.contains("src=\"cid:logo\""), carried)
+        };
+        let png = [0x89, b'P', b'N', b'G'];
+        assert_eq!(mail(brand(&png)), (true, Some("image/png")));
+        // Mail programs show no SVG; a client's is not the realm's.
+        assert_eq!(mail(brand(b"<svg/>")), (false, None));
+        let mut other = brand(&png);
+        other.query = "?client_id=shop".to_owned();
+        assert_eq!(mail(other), (false, None));
     }
 
     #[test]

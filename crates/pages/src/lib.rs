@@ -22,12 +22,15 @@ mod parts;
 pub mod words;
 
 pub use account::agents::{AgentGrantView, AgentsView, IdentityView};
+pub use account::applications::ConsentView;
 pub use account::deletion::{deletion_page, keep_account};
 pub use account::factors::{
     CredentialSort, CredentialView, FactorsView, TotpAddPage, recovery_codes, totp_add,
 };
 pub use account::profile::{AttributeField, AttributeView, ProfileView};
-pub use account::{AccountView, ConsentView, SessionView, account, recover, recover_sent, reset};
+pub use account::recover::{recover, recover_sent, reset};
+pub use account::sessions::SessionView;
+pub use account::{AccountView, account};
 pub use check_session::{CHECK_SESSION_POLICY, check_session};
 pub use consent::{ConsentPage, ScopeLine, consent};
 pub use device::{device_confirm, device_done, device_enter};
@@ -35,8 +38,8 @@ pub use error::error;
 pub use form_post::form_post;
 pub use leaving::{LeavingPage, Onward, leaving};
 pub use letter::{
-    InvitationLetter, Letter, LoginCode, SecurityFacts, account_erased, deletion_asked, invitation,
-    login_code, recovery_link, security, sign_up_known, sign_up_link,
+    InvitationLetter, Letter, LoginCode, SecurityFacts, account_erased, carried_picture,
+    deletion_asked, invitation, login_code, recovery_link, security, sign_up_known, sign_up_link,
 };
 pub use login::accept_terms::{AcceptTerms, accept_terms};
 pub use login::first_password::{FirstPassword, first_password};

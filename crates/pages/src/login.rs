@@ -8,7 +8,7 @@ pub(crate) mod providers;
 pub(crate) mod sign_up;
 pub(crate) mod steps;
 
-use maud::html;
+use maud::{Markup, html};
 
 use crate::login::providers::{ProviderButton, buttons};
 use crate::parts::button::MethodButton;
@@ -65,12 +65,34 @@ fn only(t: &Face, page: &LoginPage<'_>) -> Html {
             input type="hidden" name="interaction" value=(page.interaction);
             @if page.providers.is_empty() { p { (t.text("provider-not-offered")) } }
             (buttons(t, page.providers, false))
-            @if page.can_cancel {
-                button .text type="submit" name="decision" value="cancel" formnovalidate { (t.text("page-cancel")) }
-            }
+            (end(t, &LoginPage { sign_up: false, can_cancel: page.can_cancel, ..LoginPage::default() }))
         }
         (links(t, &page.links))
     })
+}
+
+/// Under the card's rule: the way back, and the way to an account.
+fn end(t: &Face, page: &LoginPage<'_>) -> Markup {
+    html! {
+        @if page.can_cancel || page.sign_up {
+            div .end {
+                @if page.can_cancel {
+                    button .link type="submit" name="decision" value="cancel" formnovalidate { (t.text("page-cancel")) }
+                }
+                @if page.sign_up {
+                    p {
+                        (t.text("login-new-here")) " "
+                        @if page.leads_on {
+                            // Of a form of its own: no password is sent along.
+                            button #sign-up .link type="submit" form="to-sign-up" { (t.text("login-sign-up")) }
+                        } @else {
+                            a #sign-up href="sign-up" { (t.text("login-sign-up")) }
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// User name and password together; the other methods as buttons.
@@ -113,23 +135,21 @@ pub fn login(t: &Face, page: &LoginPage<'_>) -> Html {
             @if !page.methods.is_empty() || page.passkey.is_some() { p .or { (t.text("page-or")) } }
             @if let Some(options) = page.passkey { (passkey::login_button(t, options)) }
             @for method in page.methods {
-                button type="submit" name="decision" value=(method.decision) formnovalidate { (t.text(method.label)) }
+                button .other type="submit" name="decision" value=(method.decision) formnovalidate {
+                    @if let Some(icon) = method.icon() { (icon.show()) " " }
+                    (t.text(method.label))
+                }
             }
-            (buttons(t, page.providers, page.methods.is_empty()))
-            @if page.can_cancel {
-                button .text type="submit" name="decision" value="cancel" formnovalidate { (t.text("page-cancel")) }
-            }
+            (buttons(t, page.providers, page.methods.is_empty() && page.passkey.is_none()))
+            (end(t, page))
         }
         @if page.sign_up && page.leads_on {
-            form method="post" action="sign-up" {
+            form #to-sign-up .bare method="post" action="sign-up" {
                 input type="hidden" name="interaction" value=(page.interaction);
-                button .link #sign-up type="submit" { (t.text("login-sign-up")) }
             }
-        } @else if page.sign_up {
-            p { a .alone #sign-up href="sign-up" { (t.text("login-sign-up")) } }
         }
         @if page.recovery {
-            form #forgotten method="post" action="account/recover" {
+            form #forgotten .bare method="post" action="account/recover" {
                 input type="hidden" name="interaction" value=(page.interaction);
                 // The script keeps it as it is typed above.
                 input type="hidden" name="typed" value=(page.username);
@@ -299,6 +319,33 @@ mod tests {
         let form = &form[..form.find("</form>").expect("its end")];
         assert!(form.contains("name=\"typed\" value=\"alice\""), "{form}");
         assert!(!form.contains("password"), "{form}");
+    }
+
+    #[test]
+    fn the_way_to_an_account_and_the_way_back_stand_on_one_line_and_send_no_password() {
+        let mut page = LoginPage {
+            local: true,
+            sign_up: true,
+            leads_on: true,
+            can_cancel: true,
+            ..LoginPage::default()
+        };
+        let html = login(&Face::default(), &page).body;
+        let (_, end) = html.split_once("<div class=\"end\">").expect("the end");
+        let end = end.split("</div>").next().expect("its end");
+        assert!(
+            end.find("value=\"cancel\"") < end.find("id=\"sign-up\""),
+            "{end}"
+        );
+        assert!(end.contains("New here?"), "{end}");
+        // The button is of the other form.
+        assert!(end.contains("form=\"to-sign-up\""), "{end}");
+        assert!(html.contains(
+            "<form class=\"bare\" id=\"to-sign-up\" method=\"post\" action=\"sign-up\">"
+        ));
+        (page.sign_up, page.can_cancel) = (false, false);
+        let html = login(&Face::default(), &page).body;
+        assert!(!html.contains("class=\"end\""), "{html}");
     }
 
     #[test]

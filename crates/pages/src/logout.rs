@@ -43,7 +43,7 @@ pub fn stayed(t: &Face) -> Html {
     Frame::own(t, t.text("logout-stayed-title")).render(html! {
         h1 { (t.text("logout-stayed-heading")) }
         p .soft { (t.text("logout-stayed")) " " (t.text("page-close")) }
-        p { a .alone href="account" { (t.text("page-to-account")) } }
+        p { a .button .main href="account" { (t.text("page-to-account")) } }
     })
 }
 
@@ -95,7 +95,7 @@ pub fn signed_out(t: &Face, onward: LogoutOnward<'_>, frames: &[LogoutFrame]) ->
         @for frame in frames {
             iframe src=(frame.url) title=(frame.name) hidden sandbox="allow-scripts allow-same-origin" referrerpolicy="no-referrer" {}
         }
-        p { a .alone href="account" { (t.text("logout-again")) } }
+        p { a .button .main[onward == LogoutOnward::Stay] href="account" { (t.text("logout-again")) } }
     })
 }
 

@@ -10,7 +10,7 @@ pub fn not_found(t: &Face, account: &str) -> Html {
     Frame::own(t, t.text("page-missing-title")).render(html! {
         h1 { (t.text("page-missing-heading")) }
         p { (t.text("page-missing-text")) }
-        p { a href=(account) { (t.text("page-to-account")) } }
+        p { a .button .main href=(account) { (t.text("page-to-account")) } }
     })
 }
 

@@ -13,6 +13,7 @@ pub fn scope_lines(
     scope
         .iter()
         .map(|name| ScopeLine {
+            name: name.to_owned(),
             description: scope_text(t, registry, name),
             known: !new.contains(name),
             // The server's own scopes: all of them are about other people.
@@ -20,6 +21,9 @@ pub fn scope_lines(
         })
         .collect()
 }
+
+/// What the house said of its scopes before: a record may have it still, and nobody chose it.
+const FORMER: [&str; 1] = ["Know who you are (an identifier)"];
 
 /// A scope in words, or itself where it has none. What an administrator wrote in the person's
 /// language comes first. The scopes that every server has are in the person's language, unless an
@@ -33,7 +37,9 @@ pub fn scope_text(t: &Face, registry: &Registry, name: &str) -> String {
     let id = format!("scope-{name}");
     let source = Language::ENGLISH.find(&id);
     match source {
-        Some(english) if own.is_empty() || *english == *own => t.with(&id, &[]),
+        Some(english) if own.is_empty() || *english == *own || FORMER.contains(&own) => {
+            t.with(&id, &[])
+        }
         _ if own.is_empty() => name.to_owned(),
         _ => own.to_owned(),
     }
@@ -47,22 +53,18 @@ pub fn name_of(client: &Client) -> &str {
     }
 }
 
-/// Where an answer goes, for people: a host, this machine, or an app.
+/// Where an answer goes, for people: a host, with its port where it has one, or an app.
 pub fn host_of(t: &Face, redirect_uri: &str) -> String {
     let (scheme, rest) = redirect_uri.split_once(':').unwrap_or(("", redirect_uri));
     if scheme != "https" && scheme != "http" {
         return t.with("page-device-app-scheme", &[("scheme", scheme.into())]);
     }
     let authority = rest.trim_start_matches('/');
-    let authority = authority.split(['/', '?']).next().unwrap_or(authority);
-    let host = match authority.rsplit_once(':') {
-        Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
-        _ => authority,
-    };
-    match host {
-        "127.0.0.1" | "[::1]" | "localhost" => t.text("page-device-app").into_owned(),
-        _ => authority.to_owned(),
-    }
+    authority
+        .split(['/', '?'])
+        .next()
+        .unwrap_or(authority)
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -87,6 +89,7 @@ mod tests {
                 scope.descriptions = descriptions(&[("de-AT", "Deine Adresse")]);
             }
         }
+        registry.scopes[0].description = FORMER[0].to_owned();
         registry.scopes.push(ScopeEntry {
             name: "orders".into(),
             description: "See your orders".into(),
@@ -107,6 +110,7 @@ mod tests {
         assert_eq!(said("de", "email"), "Deine Adresse");
         assert_eq!(said("en", "email"), "See your e-mail address");
         assert_ne!(said("fr", "email"), said("en", "email"), "built in");
+        assert_eq!(said("en", "openid"), "See your account ID");
         assert_eq!(said("de", "unknown"), "unknown");
     }
 
@@ -115,8 +119,9 @@ mod tests {
         let host = |uri: &str| host_of(&Face::default(), uri);
         assert_eq!(host("https://rp.example/cb?x=1"), "rp.example");
         assert_eq!(host("https://rp.example:8443/cb"), "rp.example:8443");
-        assert_eq!(host("http://127.0.0.1:5000/cb"), "an app on this device");
-        assert_eq!(host("http://[::1]:5000/cb"), "an app on this device");
+        assert_eq!(host("http://127.0.0.1:5000/cb"), "127.0.0.1:5000");
+        assert_eq!(host("http://[::1]:5000/cb"), "[::1]:5000");
+        assert_eq!(host("http://localhost:24010"), "localhost:24010");
         assert_eq!(
             host("com.example.app:/cb"),
             "an app on this device (com.example.app)"

@@ -357,6 +357,13 @@ impl BrowserRequest {
         Some(opened)
     }
 
+    /// The answer goes on with this interaction, which stood in no form: see [`Face::again`].
+    pub fn go_on_with(&self, interaction: &Interaction) {
+        if let Some(again) = self.again_at(interaction) {
+            let _ = self.again.set(again);
+        }
+    }
+
     /// Where the answer to a form of this interaction can be loaded again. The address says what
     /// the client's own request said, sealed, or what another page's address says anyway; nothing
     /// that was shown or typed is in it.
@@ -526,7 +533,12 @@ pub fn face_of(context: &Context) -> Face {
 pub fn face_in(context: &Context, language: Language) -> Face {
     let base = path_of(&context.snapshot.settings.issuer);
     let brand = context.realm.people.brands.of(context.noted_client());
-    Face::of(language, brand.clone(), base)
+    let issuer = &context.snapshot.settings.issuer;
+    let host = issuer.split_once("://").map_or("", |(_, rest)| rest);
+    Face {
+        host: host.split('/').next().unwrap_or(host).to_owned(),
+        ..Face::of(language, brand.clone(), base)
+    }
 }
 
 /// What the request alone says of the language.

@@ -146,7 +146,10 @@ pub fn sessions_are_listed_and_ended_one_by_one_or_all_others() {
     let mut third = log_in(&server, "alice");
     let mine = here.get("/account");
     let own = mine.text();
-    assert_eq!(own.matches("name=\"sid\"").count(), 3);
+    let (head, list) = own.split_once("id=\"devices\"").unwrap();
+    assert_eq!(list.matches("name=\"sid\"").count(), 3);
+    // The way out of the page itself.
+    assert_eq!(head.matches("name=\"sid\"").count(), 1);
     // The first form with an `end-session` button that is not this session's.
     let sid = there_sid(&server, &mut there);
     let sealed = mine.field("interaction");
@@ -653,12 +656,25 @@ fn people_change_their_language_and_their_names_where_people_sign_up() {
         ("name", " Alice <Liddell> "),
         ("given_name", "Alice"),
         ("family_name", "Liddell"),
-        ("locale", "de"),
+        // Of another form: this one does not say that it is in it.
+        ("locale", "fr"),
     ];
-    let page = browser
-        .press(&page, "profile", &fields)
-        .expect("<html lang=\"de\"");
+    let page = browser.press(&page, "profile", &fields);
     let page = page.expect("Alice &lt;Liddell&gt;");
+    assert_eq!(profile().locale, None);
+    let sealed = page.field("interaction");
+    let language = |tag| {
+        [
+            ("interaction", &*sealed),
+            ("decision", "profile"),
+            ("languages", "given"),
+            ("locale", tag),
+            // As above.
+            ("name", "Somebody else"),
+        ]
+    };
+    let page = browser.post("/account", &language("de"));
+    let page = page.expect("<html lang=\"de\"");
     assert_eq!(profile().name.as_deref(), Some("Alice <Liddell>"));
     assert_eq!(profile().given_name.as_deref(), Some("Alice"));
     assert_eq!(profile().family_name.as_deref(), Some("Liddell"));
@@ -669,16 +685,14 @@ fn people_change_their_language_and_their_names_where_people_sign_up() {
             .press(&page, "profile", &[("name", name)])
             .expect("role=\"alert\"");
     }
-    browser.press(
-        &page,
-        "profile",
-        &[("locale", "tlh"), ("picture", "x"), ("email", "x@y.test")],
-    );
+    browser.press(&page, "profile", &[("picture", "x"), ("email", "x@y.test")]);
+    browser.post("/account", &language("tlh"));
     assert_eq!(profile().name.as_deref(), Some("Alice <Liddell>"));
     assert_eq!(profile().locale.as_deref(), Some("de"));
     assert_eq!(profile().picture, None);
     // Nothing typed: no name.
-    browser.press(&page, "profile", &[("family_name", " "), ("locale", "")]);
+    browser.press(&page, "profile", &[("family_name", " ")]);
+    browser.post("/account", &language(""));
     assert_eq!((profile().family_name, profile().locale), (None, None));
 }
 
@@ -696,7 +710,7 @@ fn names_that_others_gave_are_shown_and_not_changed() {
     let mut browser = log_in(&server, "alice2");
     let page = browser
         .get("/account")
-        .expect("<dd><bdi>Alice of the records</bdi></dd>");
+        .expect("<bdi class=\"value\">Alice of the records</bdi>");
     browser.press(
         &page,
         "profile",

@@ -17,6 +17,7 @@ const CALLBACK: &str = "https://client.example/cb";
 const BOB: &str = "bob@example.test";
 const NEW: &str = "four other words entirely";
 const USERS: &str = "/admin/v1/users";
+const LOGGED_IN: &str = "<title>Your account</title>";
 
 fn open(sign_up: SignUpSettings) -> impl FnOnce(&mut Setup) {
     move |setup| {
@@ -90,6 +91,10 @@ fn has_name_and_wants_password(login: &Page, name: &str) {
     assert!(field("password").contains("autofocus"), "{text}");
 }
 
+fn is_logged_in(browser: &Browser<'_>) -> bool {
+    browser.cookies.contains_key("__Host-signet-session")
+}
+
 fn operator(server: &Server) -> impl Fn(Method, &str, Option<Value>) -> (u16, Value) {
     let token = Call::post("/token")
         .basic("operator", SECRET)
@@ -154,16 +159,95 @@ fn an_account_is_made_by_the_link_that_shows_that_mail_arrives() {
     browser.get(&link).expect(BOB);
     browser.get(&link).expect(BOB);
     assert!(account(&server, BOB).is_none());
-    let login = accept(&mut browser, &link, &[("name", "Bob Builder")]);
-    let login = login.expect("The account is ready");
-    has_name_and_wants_password(&login, BOB);
-    browser.log_in(&login, BOB, NEW).expect("Your account");
+    let page = accept(&mut browser, &link, &[("name", "Bob Builder")]);
+    page.expect(LOGGED_IN).expect("Bob Builder");
+    assert!(is_logged_in(&browser));
     let made = account(&server, BOB).unwrap();
     assert!(made["username"].as_str().unwrap().starts_with("bob-"));
     assert_eq!(made["email_verified"], true);
     assert_eq!(made["profile"]["name"], "Bob Builder");
     assert_eq!(made["admin"], false);
     assert!(made.get("terms").is_none());
+}
+
+#[test]
+fn the_new_account_is_logged_in_and_goes_on_to_the_application_that_its_browser_came_from() {
+    let mut mail = Mail::new();
+    let server = server(&mail);
+    let mut browser = Browser::new(&server);
+    let login = browser.get(&request(&[]));
+    let page = browser.post("/sign-up", &[("interaction", &login.field("interaction"))]);
+    browser.press(&page, "email", &[("email", BOB)]);
+    let link = link(&mut mail, "/sign-up");
+    let mut page = accept(&mut browser, &link, &[]);
+    if page.offers("allow") {
+        page = browser.press(&page, "allow", &[]);
+    }
+    assert!(page.url.starts_with(CALLBACK), "{}", page.url);
+    assert!(page.param("code").is_some());
+}
+
+// A page of somebody else could send the form of an account of theirs: whoever looks at it would be
+// logged in to that account, and put into it what is their own.
+#[test]
+fn a_form_that_this_browser_was_never_shown_logs_nobody_in() {
+    let mut mail = Mail::new();
+    let server = server(&mail);
+    let mut attacker = Browser::new(&server);
+    ask(&mut attacker, BOB);
+    let link = link(&mut mail, "/sign-up");
+    let shown = attacker.get(&link).field("interaction");
+    let token = link.split_once("token=").unwrap().1;
+    let fields = [
+        ("token", token),
+        ("new_password", NEW),
+        ("interaction", &*shown),
+    ];
+    let mut victim = Browser::new(&server);
+    victim.get("/account");
+    let login = victim.post("/sign-up", &fields);
+    let login = login.expect("The account is ready");
+    assert!(!is_logged_in(&victim));
+    has_name_and_wants_password(&login, BOB);
+    // The address says nothing of them, and fills nothing in in another browser.
+    assert!(!login.url.contains("bob"), "{}", login.url);
+    let other = Browser::new(&server).get(&login.url);
+    assert!(!other.text().contains(&format!("value=\"{BOB}\"")));
+    victim.log_in(&login, BOB, NEW).expect(LOGGED_IN);
+}
+
+#[test]
+fn a_new_password_opens_no_more_than_a_password_opens() {
+    let mut mail = Mail::new();
+    let server = server(&mail);
+    let two = || Some(signet_oauth::authorize::acr::TWO_FACTORS.to_owned());
+    server.configure(|settings, _| settings.required_acr = two());
+    let mut browser = Browser::new(&server);
+    ask(&mut browser, BOB);
+    let page = accept(&mut browser, &link(&mut mail, "/sign-up"), &[]);
+    page.expect("Your account has to have a second factor");
+    assert!(!is_logged_in(&browser));
+    let id = made(&server, "carol");
+    invite(&server, &id);
+    let mut browser = Browser::new(&server);
+    let page = accept(&mut browser, &link(&mut mail, "/invitation"), &[]);
+    page.expect("Your account has to have a second factor");
+    assert!(!is_logged_in(&browser));
+}
+
+#[test]
+fn whoever_is_logged_in_here_stays_who_they_are() {
+    let mut mail = Mail::new();
+    let server = server(&mail);
+    let id = made(&server, "carol");
+    invite(&server, &id);
+    let link = link(&mut mail, "/invitation");
+    let mut browser = Browser::new(&server);
+    let login = browser.get("/account");
+    browser.log_in(&login, "alice", PASSWORD).expect(LOGGED_IN);
+    accept(&mut browser, &link, &[]);
+    let page = browser.get("/account").expect("alice@example.test");
+    assert!(!page.text().contains("carol"), "{}", page.text());
 }
 
 #[test]
@@ -391,7 +475,7 @@ fn the_password_and_the_name_follow_the_rules_of_every_account() {
     let long = "n".repeat(2000);
     accept(&mut browser, &link, &[("name", &long)]).expect("This name is too long");
     assert!(account(&server, BOB).is_none());
-    accept(&mut browser, &link, &[]).expect("The account is ready");
+    accept(&mut browser, &link, &[]).expect(LOGGED_IN);
 }
 
 #[test]
@@ -404,7 +488,7 @@ fn terms_are_accepted_and_the_account_says_which_and_when() {
     accept(&mut browser, &link, &[]).expect("To go on, accept the terms");
     accept(&mut browser, &link, &[("terms", "no")]).expect("To go on, accept the terms");
     assert!(account(&server, BOB).is_none());
-    accept(&mut browser, &link, &[("terms", "accepted")]).expect("The account is ready");
+    accept(&mut browser, &link, &[("terms", "accepted")]).expect(LOGGED_IN);
     let made = account(&server, BOB).unwrap();
     assert_eq!(made["terms"]["version"], "2026-11");
     let at = made["terms"]["accepted_at"].as_u64().unwrap();
@@ -434,7 +518,7 @@ fn who_signs_up_gets_a_name_that_is_nobodys_and_tells_nothing() {
         let mut browser = Browser::new(&server);
         ask(&mut browser, email);
         let link = link(&mut mail, "/sign-up");
-        accept(&mut browser, &link, &[]).expect("The account is ready");
+        accept(&mut browser, &link, &[]).expect(LOGGED_IN);
         let users = &server.realm.people.users;
         let made = block_on(users.by_login(email, server.realm.now()));
         let name = made.unwrap().unwrap().username;
@@ -465,7 +549,7 @@ fn a_denied_domain_is_denied_in_every_spelling() {
     let mut browser = Browser::new(&server);
     ask(&mut browser, "Ann@M\u{fc}nchen.example");
     let link = link(&mut mail, "/sign-up");
-    accept(&mut browser, &link, &[]).expect("The account is ready");
+    accept(&mut browser, &link, &[]).expect(LOGGED_IN);
     let made = account(&server, "ann@xn--mnchen-3ya.example").unwrap();
     assert_eq!(made["email"], "ann@xn--mnchen-3ya.example");
 }
@@ -496,14 +580,10 @@ fn an_invited_person_sets_the_password_once_and_logs_in() {
     let link = link(&mut mail, "/invitation");
     let mut browser = Browser::new(&server);
     accept(&mut browser, &link, &[]).expect("To go on, accept the terms");
-    let login = accept(&mut browser, &link, &[("terms", "accepted")]);
-    let login = login.expect("The account is ready");
-    has_name_and_wants_password(&login, "carol");
-    // The address says nothing of them, and fills nothing in in another browser.
-    assert!(!login.url.contains("carol"), "{}", login.url);
-    let other = Browser::new(&server).get(&login.url);
-    assert!(!other.text().contains("value=\"carol\""));
-    browser.log_in(&login, "carol", NEW).expect("Your account");
+    let page = accept(&mut browser, &link, &[("terms", "accepted")]);
+    page.expect(LOGGED_IN).expect("carol");
+    // It is a session as every other: the next request has it.
+    browser.get("/account").expect(LOGGED_IN);
     let user = account(&server, "carol@example.test").unwrap();
     assert!(user.get("invitation").is_none());
     assert_eq!(user["email_verified"], true);
@@ -577,7 +657,7 @@ fn an_invitation_sent_again_takes_the_place_of_the_one_before() {
     let second = link(&mut mail, "/invitation");
     let mut browser = Browser::new(&server);
     browser.get(&first).expect("This invitation was accepted");
-    accept(&mut browser, &second, &[]).expect("The account is ready");
+    accept(&mut browser, &second, &[]).expect(LOGGED_IN);
 }
 
 #[test]

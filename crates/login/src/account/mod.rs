@@ -99,6 +99,10 @@ async fn render(
                 .clients
                 .get(&client_id)
                 .map_or_else(|| client_id.clone(), |client| name_of(client).to_owned()),
+            pictured: registry
+                .clients
+                .get(&client_id)
+                .is_some_and(|client| client.shown_logo().is_some()),
             scopes: consent
                 .scope
                 .iter()
@@ -125,6 +129,7 @@ async fn render(
             username: &user.username,
             email: user.email.as_deref(),
             has_password: users.has_password(user),
+            password_changed_at: Some(user.password_changed_at).filter(|at| *at > 0),
             own_password: users.may(user).password,
             shortest_password: browser.context.realm.people.passwords.shortest(user.admin),
             notice,

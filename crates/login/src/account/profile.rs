@@ -55,7 +55,7 @@ async fn try_save(
 ) -> Result<User, Failure> {
     let (users, now) = (&browser.context.realm.people.users, browser.context.now());
     let names = may_change_names(browser, &present.user) && form.contains("names");
-    let locale = may_change(browser, &present.user);
+    let locale = may_change(browser, &present.user) && form.contains("languages");
     let typed = |field: &str| typed(form, field);
     let (full, given, family) = (typed("name")?, typed("given_name")?, typed("family_name")?);
     let chosen = form.get("locale").unwrap_or("");

@@ -39,6 +39,7 @@ pub use lead::Lead;
 pub use login_page::{show, show_for};
 pub use method::Method;
 pub use next::{ACTION, Journey, Next, Proof};
+pub(crate) use run::with_new_password;
 pub use run::{Outcome, again, arrive, ask_further, submit, unasked};
 pub use step_up::{StepUp, step_up, unreachable};
 pub(crate) use terms::accepted_terms;

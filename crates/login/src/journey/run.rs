@@ -3,6 +3,7 @@
 //! A step returns what comes next ([`Next`]) and names no other step; the methods are rows of
 //! [`super::METHODS`], the ways that lead elsewhere rows of [`super::LEADS`].
 
+use signet_directory::User;
 use signet_oauth::params::Params;
 use signet_pages::Notice;
 use signet_request::browser_request::BrowserRequest;
@@ -10,8 +11,8 @@ use signet_request::http::Response;
 use signet_request::interaction::{Interaction, Page};
 
 use super::method::Boxed;
-use super::next::{Journey, Next};
-use super::{LEADS, after_login, finish, identify, login_page, provider, step_up};
+use super::next::{By, Journey, Next, Proof};
+use super::{LEADS, after_login, finish, identify, login_page, password, provider, step_up};
 
 /// What a login came to.
 pub enum Outcome {
@@ -60,6 +61,36 @@ async fn follow(mut next: Next, form: &Params) -> Outcome {
             Next::Done(journey) => return Outcome::Done(journey),
         };
     }
+}
+
+/// Whoever has just set the password of an account, by a link that went to its mail, has shown that
+/// they know it: the login goes on with whatever it asks for beyond. `form`: theirs.
+///
+/// # Errors
+/// The browser, where this person does not log in by a password of this server.
+pub(crate) fn with_new_password<'a>(
+    browser: BrowserRequest,
+    interaction: Interaction,
+    user: User,
+    form: &'a Params,
+) -> Boxed<'a, Result<Outcome, BrowserRequest>> {
+    Box::pin(async move {
+        let leads = |name: &str| {
+            let mut all = LEADS.iter();
+            all.any(|lead| (lead.of_typed)(&browser, name).is_some())
+        };
+        let is_led = leads(&user.username) || user.email.as_deref().is_some_and(leads);
+        if is_led || !browser.context.snapshot.settings.local_login {
+            return Err(browser);
+        }
+        let proof = Proof {
+            user,
+            shown: password::METHOD.name,
+            by: By::Now,
+        };
+        let journey = Journey::new(browser, interaction);
+        Ok(follow(Next::Shown(journey, Box::new(proof)), form).await)
+    })
 }
 
 fn identified(journey: Journey, notice: Option<Notice>) -> Response {

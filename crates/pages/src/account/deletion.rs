@@ -18,6 +18,7 @@ pub fn deletion_page(t: &Face, erase_at: u64, mailed: bool) -> Html {
         p .soft {
             @if mailed { (t.text("deletion-mailed")) } @else { (t.text("deletion-ask")) }
         }
+        p { a .button .main href="account" { (t.text("logout-again")) } }
     })
 }
 

@@ -6,9 +6,12 @@ use qrcodegen::{QrCode, QrCodeEcc};
 use signet_oauth::params::encode_into;
 
 use crate::login::passkey;
-use crate::parts::face::{Face, Part};
+use crate::parts::button::{copied, copy_button};
+use crate::parts::face::{Face, Part, plain};
+use crate::parts::icon::Icon;
 use crate::parts::layout::{Frame, Html, Menu, Notice, notice};
-use crate::parts::script::CODES;
+use crate::parts::row::{Danger, Row, danger};
+use crate::parts::script::COPY;
 
 /// What a person sees of their factors.
 #[derive(Debug, Clone, Default)]
@@ -67,60 +70,100 @@ impl CredentialSort {
     }
 }
 
-fn list(t: &Face, view: &FactorsView, sort: CredentialSort, id: &str, hidden: &Markup) -> Markup {
-    let shown = view.credentials.iter().filter(|one| one.sort == sort);
-    html! {
-        ul .plain aria-labelledby=(id) {
-            @for one in shown {
-                @let name = match one.label.is_empty() { true => t.text(one.sort.title()), false => one.label.as_str().into() };
-                li {
-                    div .row {
-                        div {
-                            strong { bdi { (name) } }
-                            br;
-                            span .small .soft {
-                                (t.html("factors-since", &[
-                                    ("kind", Part::Html(html! { (t.text(one.sort.title())) })),
-                                    ("since", Part::Html(t.time(one.created_at))),
-                                ]))
-                                @if let Some(used) = one.used_at {
-                                    " · " (t.html("factors-used", &[("used", Part::Html(t.time(used)))]))
-                                }
-                                @if let Some(note) = one.note { " · " (t.text(note)) }
-                                @if let Some(end) = one.expires_at {
-                                    " · " (t.html("factors-until", &[("until", Part::Html(t.time(end)))]))
-                                }
-                            }
-                            @if one.can_rename { (rename(t, one, &name, hidden)) }
-                        }
-                        form .inline method="post" action="account" {
-                            (hidden)
-                            input type="hidden" name="kind" value=(one.kind);
-                            input type="hidden" name="id" value=(one.id);
-                            button .narrow type="submit" name="decision" value="credential-remove"
-                                aria-label=(t.with("factors-remove-one", &[("name", (&*name).into()), ("since", (&t.time_text(one.created_at)).into())])) { (t.text("factors-remove")) }
-                        }
-                    }
-                }
-            }
+impl CredentialSort {
+    fn icon(self) -> Icon {
+        match self {
+            CredentialSort::App => Icon::Phone,
+            CredentialSort::Passkey => Icon::Key,
+            CredentialSort::Browser => Icon::Computer,
         }
     }
 }
 
-/// Another name for one of them.
-fn rename(t: &Face, one: &CredentialView, name: &str, hidden: &Markup) -> Markup {
+/// The rows of a sort. `id`: what stands before theirs.
+fn rows(t: &Face, view: &FactorsView, sort: CredentialSort, id: &str, hidden: &Markup) -> Markup {
+    let shown = view.credentials.iter().filter(|one| one.sort == sort);
+    html! {
+        @for (index, one) in shown.enumerate() {
+            @let name = match one.label.is_empty() { true => t.text(one.sort.title()), false => one.label.as_str().into() };
+            @let row = Row {
+                mark: Some(one.sort.icon().show()),
+                name: Some(html! { bdi { (name) } }),
+                state: Some(facts(t, one)),
+            };
+            (row.with(&html! {
+                @if one.can_rename { (rename(t, one, &name, &format!("rename-{id}-{index}"), hidden)) }
+                (remove(t, one, &name, &format!("remove-{id}-{index}"), hidden))
+            }))
+        }
+    }
+}
+
+fn facts(t: &Face, one: &CredentialView) -> Markup {
+    html! {
+        @if !one.label.is_empty() { (t.text(one.sort.title())) " · " }
+        (t.html("factors-since", &[("since", Part::Html(t.time(one.created_at)))]))
+        @if let Some(used) = one.used_at {
+            " · " (t.html("factors-used", &[("used", t.ago(used).into())]))
+        }
+        @if let Some(note) = one.note { " · " (t.text(note)) }
+        @if let Some(end) = one.expires_at {
+            " · " (t.html("factors-until", &[("until", Part::Html(t.time(end)))]))
+        }
+    }
+}
+
+fn fields(one: &CredentialView, hidden: &Markup) -> Markup {
+    html! {
+        (hidden)
+        input type="hidden" name="kind" value=(one.kind);
+        input type="hidden" name="id" value=(one.id);
+    }
+}
+
+fn remove(t: &Face, one: &CredentialView, name: &str, id: &str, hidden: &Markup) -> Markup {
+    let since = t.time_text(one.created_at);
+    let args = [("name", name.into()), ("since", (&since).into())];
+    let parts = [
+        ("name", plain(name)),
+        ("since", t.time(one.created_at).into()),
+    ];
+    let heading = t.html("factors-remove-one", &parts);
+    danger(
+        t,
+        &Danger {
+            id,
+            act: &t.text("factors-remove"),
+            title: &t.with("factors-remove-one", &args),
+            heading: Some(heading),
+            text: (one.sort != CredentialSort::Browser)
+                .then(|| html! { (t.text("factors-remove-text")) }),
+            decision: "credential-remove",
+            fields: &fields(one, hidden),
+        },
+    )
+}
+
+/// Another name for one of them, in a dialog.
+fn rename(t: &Face, one: &CredentialView, name: &str, id: &str, hidden: &Markup) -> Markup {
     // Ids of credentials are letters, digits, `-` and `_`.
     let field = format!("label-{}-{}", one.kind, one.id);
+    let (title, label) = (
+        format!("{id}-title"),
+        t.with("factors-rename-one", &[("name", name.into())]),
+    );
     html! {
-        details {
-            summary .small aria-label=(t.with("factors-rename-one", &[("name", name.into())])) { (t.text("factors-rename")) }
+        button .narrow type="button" popovertarget=(id) aria-label=(label) { (t.text("factors-rename")) }
+        div #(id) .dialog popover role="dialog" aria-labelledby=(title) {
+            h3 #(title) { (label) }
             form .inline method="post" action="account" {
-                (hidden)
-                input type="hidden" name="kind" value=(one.kind);
-                input type="hidden" name="id" value=(one.id);
+                (fields(one, hidden))
                 label for=(field) { (t.text("factors-name")) }
                 input id=(field) name="label" type="text" value=(one.label) maxlength="64" autocomplete="off";
-                button .narrow type="submit" name="decision" value="credential-rename" { (t.text("account-save")) }
+                div .pair {
+                    button type="button" popovertarget=(id) popovertargetaction="hide" { (t.text("page-cancel")) }
+                    button .main type="submit" name="decision" value="credential-rename" { (t.text("account-save")) }
+                }
             }
         }
     }
@@ -144,44 +187,72 @@ pub(crate) fn passkeys(
     html! {
         @if view.is_some() || options.is_some() {
             h2 #passkeys { (t.text("passkey-heading")) }
-            p .soft { (t.text("passkey-about")) }
+            ul .rows aria-labelledby="passkeys" {
+                @if let Some(view) = view { (rows(t, view, CredentialSort::Passkey, "passkey", hidden)) }
+                @if let Some(options) = options {
+                    @let row = Row {
+                        mark: view.is_none().then(|| Icon::Key.show()),
+                        name: Some(html! { (t.text("passkey-add")) }),
+                        state: Some(html! { (t.text("passkey-about")) }),
+                    };
+                    (row.form("add-passkey", &t.text("factors-add-submit"), false, &passkey::add_form(t, options, hidden)))
+                }
+            }
         }
-        @if let Some(view) = view { (list(t, view, CredentialSort::Passkey, "passkeys", hidden)) }
-        @if let Some(options) = options { (passkey::add_form(t, options, hidden)) }
     }
 }
 
-/// The section. `hidden`: the field that every form carries.
+/// The second factor. `hidden`: the field that every form carries.
 pub(crate) fn factors(t: &Face, view: &FactorsView, hidden: &Markup) -> Markup {
+    let alone = !view.has(CredentialSort::App) && !view.has(CredentialSort::Passkey);
     html! {
         h2 #factors { (t.text("factors-title")) }
-        @if view.has(CredentialSort::App) {
-            (list(t, view, CredentialSort::App, "factors", hidden))
-        } @else if !view.has(CredentialSort::Passkey) {
-            p .soft { (t.text("factors-none")) }
-        }
-        @if view.can_add_totp {
-            form method="post" action="account" {
-                (hidden)
-                button type="submit" name="decision" value="totp-add" { (t.text("factors-add-button")) }
-            }
-        }
-        @if view.can_make_codes {
-            form method="post" action="account" {
-                (hidden)
-                p .small .soft {
-                    @match view.recovery_codes {
-                        None => { (t.text("factors-codes-none")) }
-                        Some(left) => { (t.with("factors-codes-left", &[("count", (left as u64).into())])) }
+        ul .rows aria-labelledby="factors" {
+            (rows(t, view, CredentialSort::App, "app", hidden))
+            @if view.can_add_totp {
+                @let row = Row {
+                    mark: alone.then(|| Icon::Shield.show()),
+                    name: Some(html! { (t.text("factors-add-button")) }),
+                    state: alone.then(|| html! { (t.text("factors-none")) }),
+                };
+                (row.with(&html! {
+                    form .inline method="post" action="account" {
+                        (hidden)
+                        button .narrow type="submit" name="decision" value="totp-add" aria-label=(t.text("factors-add-button")) { (t.text("factors-add-submit")) }
                     }
-                }
-                button type="submit" name="decision" value="recovery-codes" { (t.text("factors-codes-make")) }
+                }))
             }
+            @if view.can_make_codes { (recovery(t, view, hidden)) }
         }
+    }
+}
+
+fn recovery(t: &Face, view: &FactorsView, hidden: &Markup) -> Markup {
+    let row = Row {
+        name: Some(html! { (t.text("factors-codes-title")) }),
+        state: Some(html! {
+            @match view.recovery_codes {
+                None => { (t.text("factors-codes-none")) }
+                Some(left) => { (t.with("factors-codes-left", &[("count", (left as u64).into())])) }
+            }
+        }),
+        ..Row::default()
+    };
+    row.with(&html! {
+        form .inline method="post" action="account" {
+            (hidden)
+            button .narrow type="submit" name="decision" value="recovery-codes" { (t.text("factors-codes-make")) }
+        }
+    })
+}
+
+/// Browsers that are not asked for a second factor.
+pub(crate) fn browsers(t: &Face, view: &FactorsView, hidden: &Markup) -> Markup {
+    html! {
         @if view.has(CredentialSort::Browser) {
             h2 #browsers { (t.text("factors-browsers")) }
             p .soft { (t.text("factors-browsers-about")) }
-            (list(t, view, CredentialSort::Browser, "browsers", hidden))
+            ul .rows aria-labelledby="browsers" { (rows(t, view, CredentialSort::Browser, "browser", hidden)) }
         }
     }
 }
@@ -214,6 +285,7 @@ pub fn totp_add(t: &Face, page: &TotpAddPage<'_>) -> Html {
             true => Menu::Interaction(page.interaction),
             false => Menu::None,
         },
+        files: vec![&COPY],
         ..Frame::new(t, t.text("factors-add-title"))
     }
     .render(html! {
@@ -224,8 +296,17 @@ pub fn totp_add(t: &Face, page: &TotpAddPage<'_>) -> Html {
         p .soft { (t.text("factors-add-about")) }
         (notice(t, page.notice.as_ref()))
         (qr(t, page.uri))
-        p .small { (t.html("factors-add-secret", &[("secret", Part::Html(html! { code #totp-secret { (page.secret) } }))])) }
-        p .small { a .alone href=(page.uri) { (t.text("factors-add-open")) } }
+        details .cannot {
+            summary { (t.text("factors-add-cannot")) }
+            p .small {
+                (t.html("factors-add-secret", &[("secret", Part::Html(html! { code #totp-secret { (page.secret) } }))]))
+            }
+            div .tools {
+                (copy_button(t, "totp-secret"))
+                a .button .narrow href=(page.uri) { (t.text("factors-add-open")) }
+            }
+            (copied(t))
+        }
         form method="post" action=(page.action) {
             input type="hidden" name="interaction" value=(page.interaction);
             label for="totp" { (t.text("factors-totp-label")) }
@@ -266,7 +347,7 @@ fn qr(t: &Face, text: &str) -> Markup {
 /// New recovery codes: shown here and never again. `back`: where the page leads.
 pub fn recovery_codes(t: &Face, codes: &[String], back: &str) -> Html {
     Frame {
-        files: vec![&CODES],
+        files: vec![&COPY],
         ..Frame::own(t, t.text("factors-codes-title"))
     }
     .render(html! {
@@ -275,13 +356,18 @@ pub fn recovery_codes(t: &Face, codes: &[String], back: &str) -> Html {
         ul #recovery-codes { @for code in codes { li { code { (code) } } } }
         div .tools {
             // What needs a script is shown by it.
-            button #codes-copy .narrow type="button" hidden { (t.text("factors-codes-copy")) }
+            (copy_button(t, "recovery-codes"))
+            a #codes-download .button .narrow download="recovery-codes.txt" href=(as_file(t, codes)) { (t.text("factors-codes-download")) }
             button #codes-print .narrow type="button" hidden { (t.text("factors-codes-print")) }
-            a #codes-download .alone download="recovery-codes.txt" href=(as_file(t, codes)) { (t.text("factors-codes-download")) }
         }
-        p #codes-said .small .said role="status" data-copied=(t.text("factors-codes-copied")) {}
-        form .tools method="get" action=(back) {
-            button .main type="submit" { (t.text("factors-codes-kept")) }
+        (copied(t))
+        form .tools .saved method="get" action=(back) {
+            div .check {
+                // Without a name: it is asked for, and not sent.
+                input #codes-saved type="checkbox" required;
+                label for="codes-saved" { (t.text("factors-codes-kept")) }
+            }
+            button .main type="submit" { (t.text("page-continue")) }
         }
     })
 }
@@ -346,9 +432,10 @@ mod tests {
     fn recovery_codes_are_copied_printed_and_saved_and_the_end_is_a_button() {
         let codes = ["aaaa-bbbb".to_owned(), "cc+c&\"dd".to_owned()];
         let html = recovery_codes(&Face::default(), &codes, "account");
-        for id in ["codes-copy", "codes-print"] {
-            let button = &html.body[html.body.find(&format!("id=\"{id}\"")).expect(id)..];
-            let button = &button[..button.find('>').expect("its end")];
+        for id in ["data-copy=\"recovery-codes\"", "id=\"codes-print\""] {
+            let at = html.body.find(id).expect(id);
+            let button = html.body[..at].rfind('<').expect("a tag");
+            let button = html.body[button..].split('>').next().expect("its end");
             assert!(button.contains("hidden"), "a script shows it: {button}");
         }
         // The link needs no script, and leaves nothing of a code as it is in an attribute.
@@ -356,8 +443,18 @@ mod tests {
         let href = &href[..href.find('"').expect("its end")];
         assert!(href.contains("aaaa-bbbb%0D%0Acc%2Bc%26%22dd"), "{href}");
         assert!(html.headers()[0].1.contains("script-src 'self'"));
-        let end = "<form class=\"tools\" method=\"get\" action=\"account\">";
-        assert!(html.body.contains(end), "{}", html.body);
+        let end = "<form class=\"tools saved\" method=\"get\" action=\"account\">";
+        let (_, end) = html.body.split_once(end).expect("the end");
+        // Nothing of it is sent, and without it the browser does not go on.
+        let check = end.split('>').nth(1).expect("the check");
+        assert!(
+            check.contains("required") && !check.contains("name="),
+            "{check}"
+        );
+        assert!(
+            end.contains("<button class=\"main\" type=\"submit\">"),
+            "{end}"
+        );
     }
 
     #[test]

@@ -4,7 +4,9 @@
 use maud::{Markup, html};
 use signet_texts::{LANGUAGES, Language};
 
+use crate::account::AccountView;
 use crate::parts::face::Face;
+use crate::parts::row::Row;
 
 /// What the server keeps of who the person is.
 #[derive(Debug, Default, Clone)]
@@ -77,13 +79,54 @@ impl AttributeField {
 const MAX_NAME_BYTES: usize = 256;
 
 /// The section. `hidden`: the field that every form carries.
-pub(crate) fn profile(
-    t: &Face,
-    profile: &ProfileView<'_>,
-    (username, email): (&str, Option<&str>),
-    hidden: &Markup,
-) -> Markup {
-    let names = [
+pub(crate) fn profile(t: &Face, view: &AccountView<'_>, hidden: &Markup) -> Markup {
+    let (profile, set) = (&view.profile, "page-not-set");
+    let language = profile.language.map_or("", Language::name);
+    let names = names(profile);
+    html! {
+        h2 #about { (t.text("account-about")) }
+        ul .rows .facts aria-labelledby="about" {
+            @if profile.names {
+                @let row = fact(t, &t.text("account-full-name"), profile.name);
+                (row.form("change-name", &t.text("account-change"), false, &names_form(t, &names, hidden)))
+            } @else {
+                @for (_, label, value, _) in names.iter().filter(|(_, _, value, _)| !value.is_empty()) {
+                    (fact(t, &t.text(label), value).plain())
+                }
+            }
+            (fact(t, &t.text("account-user-name"), view.username).plain())
+            (fact(t, &t.text("sign-up-email"), view.email.unwrap_or("")).plain())
+            @let row = fact(t, &t.text("page-language"), language);
+            @if profile.locale {
+                (row.form("change-language", &t.text("account-change"), false, &html! {
+                    form method="post" action="account" {
+                        (hidden)
+                        // An empty choice is as if omitted: this says that it is in the form.
+                        input type="hidden" name="languages" value="given";
+                        label for="profile-locale" { (t.text("page-language")) }
+                        select #profile-locale name="locale" autocomplete="off" aria-describedby="profile-locale-about" {
+                            option value="" selected[profile.language.is_none()] { (t.text(set)) }
+                            @for language in LANGUAGES {
+                                option value=(language.tag()) lang=(language.tag()) selected[profile.language == Some(language)] { (language.name()) }
+                            }
+                        }
+                        p #profile-locale-about .small .soft { (t.text("account-language-about")) }
+                        button .main type="submit" name="decision" value="profile" { (t.text("account-save")) }
+                    }
+                }))
+            } @else {
+                (row.plain())
+            }
+            @for attribute in view.attributes { (self::attribute(t, attribute, hidden)) }
+        }
+    }
+}
+
+/// Field, label, value and what browsers fill it in with.
+type NameField<'a> = (&'static str, &'static str, &'a str, &'static str);
+
+fn names<'a>(profile: &ProfileView<'a>) -> [NameField<'a>; 3] {
+    [
         ("name", "account-full-name", profile.name, "name"),
         (
             "given_name",
@@ -97,104 +140,140 @@ pub(crate) fn profile(
             profile.family_name,
             "family-name",
         ),
-    ];
-    let language = profile.language.map_or("", Language::name);
+    ]
+}
+
+fn names_form(t: &Face, names: &[NameField<'_>], hidden: &Markup) -> Markup {
     html! {
-        h2 #about { (t.text("account-about")) }
-        dl aria-labelledby="about" {
-            (fact(t, "account-user-name", username))
-            (fact(t, "sign-up-email", email.unwrap_or("")))
-            @if !profile.names {
-                @for (_, label, value, _) in names.iter().filter(|(_, _, value, _)| !value.is_empty()) {
-                    (fact(t, label, value))
-                }
+        form method="post" action="account" {
+            (hidden)
+            // An empty field is as if omitted: this says that the names are in the form.
+            input type="hidden" name="names" value="given";
+            @for (field, label, value, autocomplete) in names {
+                @let id = format!("profile-{field}");
+                label for=(id) { (t.text(label)) }
+                input id=(id) name=(field) type="text" value=(value) maxlength=(MAX_NAME_BYTES) autocomplete=(autocomplete);
             }
-            @if !profile.locale { (fact(t, "page-language", language)) }
-        }
-        @if profile.names || profile.locale {
-            form method="post" action="account" {
-                (hidden)
-                @if profile.names {
-                    // An empty field is as if omitted: this says that the names are in the form.
-                    input type="hidden" name="names" value="given";
-                    @for (field, label, value, autocomplete) in names {
-                        @let id = format!("profile-{field}");
-                        label for=(id) { (t.text(label)) }
-                        input id=(id) name=(field) type="text" value=(value) maxlength=(MAX_NAME_BYTES) autocomplete=(autocomplete);
-                    }
-                }
-                @if profile.locale {
-                    label for="profile-locale" { (t.text("page-language")) }
-                    select #profile-locale name="locale" autocomplete="off" aria-describedby="profile-locale-about" {
-                        option value="" selected[profile.language.is_none()] { (t.text("page-not-set")) }
-                        @for language in LANGUAGES {
-                            option value=(language.tag()) lang=(language.tag()) selected[profile.language == Some(language)] { (language.name()) }
-                        }
-                    }
-                    p #profile-locale-about .small .soft { (t.text("account-language-about")) }
-                }
-                button .main type="submit" name="decision" value="profile" { (t.text("account-save")) }
-            }
+            button .main type="submit" name="decision" value="profile" { (t.text("account-save")) }
         }
     }
 }
 
-fn fact(t: &Face, label: &'static str, value: &str) -> Markup {
-    html! {
-        dt { (t.text(label)) }
-        dd { @if value.is_empty() { span .soft { (t.text("page-not-set")) } } @else { bdi { (value) } } }
+fn fact(t: &Face, label: &str, value: &str) -> Row {
+    Row {
+        name: Some(html! { bdi { (label) } }),
+        state: Some(html! {
+            @if value.is_empty() { (t.text("page-not-set")) } @else { bdi .value { (value) } }
+        }),
+        ..Row::default()
     }
 }
 
 /// What is kept of the person: what they may change is a form.
-pub(crate) fn attributes(t: &Face, all: &[AttributeView], hidden: &Markup) -> Markup {
-    let (own, shown): (Vec<_>, Vec<_>) = all.iter().partition(|one| one.editable);
-    html! {
-        @if !shown.is_empty() {
-            dl aria-labelledby="about" {
-                @for attribute in &shown {
-                    dt { bdi { (attribute.label) } }
-                    dd {
-                        @let text = attribute.field.text(t);
-                        @if text.is_empty() { span .soft { (t.text("page-not-set")) } } @else { bdi { (text) } }
-                    }
-                }
-            }
-        }
-        @if !own.is_empty() {
+fn attribute(t: &Face, attribute: &AttributeView, hidden: &Markup) -> Markup {
+    let row = fact(t, &attribute.label, &attribute.field.text(t));
+    if !attribute.editable {
+        return row.plain();
+    }
+    let id = format!("attribute-{}", attribute.name);
+    let name = format!("attribute.{}", attribute.name);
+    let waiting = attribute.waits.then(|| format!("{id}-waits"));
+    row.form(
+        &format!("change-{id}"),
+        &t.text("account-change"),
+        false,
+        &html! {
             form method="post" action="account" {
                 (hidden)
-                // An empty field is as if omitted: this says which are in the form.
-                @let names: Vec<&str> = own.iter().map(|attribute| &*attribute.name).collect();
-                input type="hidden" name="attributes" value=(names.join(" "));
-                @for attribute in &own {
-                    @let id = format!("attribute-{}", attribute.name);
-                    @let name = format!("attribute.{}", attribute.name);
-                    @let waiting = attribute.waits.then(|| format!("{id}-waits"));
-                    label for=(id) { bdi { (attribute.label) } }
-                    @match &attribute.field {
-                        AttributeField::Line(text, longest) => {
-                            input id=(id) name=(name) type="text" value=(text) maxlength=(longest) aria-describedby=[&waiting];
-                        }
-                        AttributeField::Number(n) => {
-                            input id=(id) name=(name) type="text" inputmode="numeric" value=[n] aria-describedby=[&waiting];
-                        }
-                        AttributeField::Choice(choice) => {
-                            select id=(id) name=(name) aria-describedby=[&waiting] {
-                                option value="" selected[choice.is_none()] { (t.text("page-not-set")) }
-                                option value="true" selected[*choice == Some(true)] { (t.text("page-yes")) }
-                                option value="false" selected[*choice == Some(false)] { (t.text("page-no")) }
-                            }
-                        }
-                        AttributeField::Lines(lines) => {
-                            textarea id=(id) name=(name) rows="3" aria-describedby=[&waiting] { (lines.join("\n")) }
+                // An empty field is as if omitted: this says which is in the form.
+                input type="hidden" name="attributes" value=(attribute.name);
+                label for=(id) { bdi { (attribute.label) } }
+                @match &attribute.field {
+                    AttributeField::Line(text, longest) => {
+                        input id=(id) name=(name) type="text" value=(text) maxlength=(longest) aria-describedby=[&waiting];
+                    }
+                    AttributeField::Number(n) => {
+                        input id=(id) name=(name) type="text" inputmode="numeric" value=[n] aria-describedby=[&waiting];
+                    }
+                    AttributeField::Choice(choice) => {
+                        select id=(id) name=(name) aria-describedby=[&waiting] {
+                            option value="" selected[choice.is_none()] { (t.text("page-not-set")) }
+                            option value="true" selected[*choice == Some(true)] { (t.text("page-yes")) }
+                            option value="false" selected[*choice == Some(false)] { (t.text("page-no")) }
                         }
                     }
-                    @if let Some(waiting) = &waiting {
-                        p id=(waiting) .small .soft { (t.text("account-waits")) }
+                    AttributeField::Lines(lines) => {
+                        textarea id=(id) name=(name) rows="3" aria-describedby=[&waiting] { (lines.join("\n")) }
                     }
                 }
+                @if let Some(waiting) = &waiting {
+                    p id=(waiting) .small .soft { (t.text("account-waits")) }
+                }
                 button .main type="submit" name="decision" value="attributes" { (t.text("account-save")) }
+            }
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_thing_that_may_be_changed_is_a_row_with_a_form_of_its_own() {
+        let attributes = [
+            AttributeView {
+                name: "team".to_owned(),
+                label: "Team <b>".to_owned(),
+                field: AttributeField::Line("Blue <b>".to_owned(), 64),
+                editable: true,
+                waits: true,
+            },
+            AttributeView {
+                name: "grade".to_owned(),
+                label: "Grade".to_owned(),
+                field: AttributeField::Number(Some(3)),
+                editable: false,
+                waits: false,
+            },
+        ];
+        let view = AccountView {
+            username: "alice",
+            profile: ProfileView {
+                name: "Alice",
+                names: true,
+                locale: true,
+                ..ProfileView::default()
+            },
+            attributes: &attributes,
+            ..AccountView::default()
+        };
+        let html = profile(&Face::default(), &view, &html! {}).into_string();
+        assert!(!html.contains("<b>"), "{html}");
+        assert_eq!(html.matches("<form").count(), 3, "{html}");
+        let forms: Vec<&str> = html.split("<form").skip(1).collect();
+        // A form says what is in it, so that it changes nothing else.
+        for (form, own, others) in [
+            (
+                forms[0],
+                "name=\"names\"",
+                ["name=\"languages\"", "name=\"attributes\""],
+            ),
+            (
+                forms[1],
+                "name=\"languages\"",
+                ["name=\"names\"", "name=\"attributes\""],
+            ),
+            (
+                forms[2],
+                "value=\"team\"",
+                ["name=\"names\"", "name=\"languages\""],
+            ),
+        ] {
+            let form = form.split("</form>").next().unwrap();
+            assert!(form.contains(own), "{own}: {form}");
+            for other in others {
+                assert!(!form.contains(other), "{other}: {form}");
             }
         }
     }

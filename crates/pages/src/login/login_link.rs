@@ -23,6 +23,7 @@ pub fn link_elsewhere(t: &Face) -> Html {
     Frame::own(t, t.text("login-link-elsewhere-title")).render(html! {
         h1 { (t.text("login-link-elsewhere-title")) }
         p .soft { (t.text("login-link-elsewhere")) }
+        p { a .button .main href="account" { (t.text("page-to-account")) } }
     })
 }
 
@@ -31,6 +32,6 @@ pub fn link_ended(t: &Face) -> Html {
     Frame::own(t, t.text("login-link-ended-title")).render(html! {
         h1 { (t.text("login-link-ended-title")) }
         p .soft { (t.text("login-link-ended")) }
-        p { a .alone href="account" { (t.text("page-to-account")) } }
+        p { a .button .main href="account" { (t.text("page-to-account")) } }
     })
 }

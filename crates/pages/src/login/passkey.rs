@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use crate::parts::button::MethodButton;
 use crate::parts::face::{Face, strong};
+use crate::parts::icon::Icon;
 use crate::parts::layout::{Frame, Html, Menu, Notice, notice};
 use crate::parts::script::PASSKEY;
 
@@ -24,9 +25,9 @@ fn button(t: &Face, ask: Ask<'_>, decision: &str, label: &'static str, main: boo
         p #(problem) .notice .bad role="alert" hidden {
             (t.text(if create.is_some() { "passkey-add-problem" } else { "passkey-problem" }))
         }
-        button .main[main] type="submit" name="decision" value=(decision) formnovalidate
+        button .main[main] .other[!main] type="submit" name="decision" value=(decision) formnovalidate
             data-passkey-get=[get] data-passkey-create=[create] data-passkey-problem=(problem)
-            data-passkey-autofill[autofill] { (t.text(label)) }
+            data-passkey-autofill[autofill] { (Icon::Key.show()) " " (t.text(label)) }
     }
 }
 
@@ -36,7 +37,7 @@ pub(crate) fn login_button(t: &Face, options: &str) -> Markup {
         options,
         autofill: true,
     };
-    button(t, ask, "passkey", "passkey-use", false)
+    html! { div #with-passkey { (button(t, ask, "passkey", "passkey-use", false)) } }
 }
 
 /// What the page of a further step by passkey shows.
@@ -128,7 +129,7 @@ pub(crate) fn add_form(t: &Face, options: &str, hidden: &Markup) -> Markup {
             label for="passkey-label" { (t.text("passkey-label")) }
             input #passkey-label name="label" type="text" maxlength="64" autocomplete="off" aria-describedby="passkey-label-hint";
             p #passkey-label-hint .small .soft { (t.text("passkey-label-hint")) }
-            (button(t, Ask::Create { options }, "passkey-add", "passkey-add", false))
+            (button(t, Ask::Create { options }, "passkey-add", "passkey-add", true))
         }
     }
 }

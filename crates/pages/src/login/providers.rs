@@ -1,9 +1,12 @@
 //! Identity providers: their buttons, and the page of somebody who is seen for the first time.
 
 use maud::{Markup, html};
+use signet_oauth::people::provider::Preset;
 
 use crate::parts::face::{Face, plain, strong};
+use crate::parts::icon::{self, letter};
 use crate::parts::layout::{Frame, Html};
+use crate::parts::row::{Danger, Row, danger};
 
 /// A button that leads to an identity provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,8 +15,11 @@ pub struct ProviderButton {
     pub decision: String,
     /// What people call the provider.
     pub label: String,
-    /// Where this server has its picture, below the issuer; none: the label's first letter.
+    /// Where this server has its picture, below the issuer; none: the preset's mark, or the label's
+    /// first letter.
     pub picture: Option<String>,
+    /// The well-known provider that it is.
+    pub preset: Option<Preset>,
 }
 
 /// The buttons, behind an "or" where none was said yet.
@@ -21,17 +27,21 @@ pub(crate) fn buttons(t: &Face, providers: &[ProviderButton], or: bool) -> Marku
     html! {
         @if or && !providers.is_empty() { p .or { (t.text("page-or")) } }
         @for provider in providers {
-            button type="submit" name="decision" value=(provider.decision) formnovalidate {
+            button .other type="submit" name="decision" value=(provider.decision) formnovalidate {
                 (logo(t, provider)) (t.html("provider-continue", &[("provider", plain(&provider.label))]))
             }
         }
     }
 }
 
-/// The picture that an operator named, or a letter in a circle: nobody's trade mark is drawn here.
+/// The picture that an operator named, the mark of a provider that everybody knows, or a letter in
+/// a circle.
 fn logo(t: &Face, provider: &ProviderButton) -> Markup {
     if let Some(path) = &provider.picture {
-        return html! { img src={ (t.base) (path) } alt="" width="20" height="20"; " " };
+        return html! { img .icon src={ (t.base) (path) } alt="" width="20" height="20"; " " };
+    }
+    if let Some(preset) = provider.preset {
+        return html! { (icon::provider(preset)) " " };
     }
     let letter: String = provider
         .label
@@ -40,7 +50,7 @@ fn logo(t: &Face, provider: &ProviderButton) -> Markup {
         .flat_map(char::to_uppercase)
         .collect();
     html! {
-        svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true" focusable="false" {
+        svg .icon width="20" height="20" viewBox="0 0 20 20" aria-hidden="true" focusable="false" {
             circle cx="10" cy="10" r="9.25" fill="none" stroke="currentColor" stroke-width="1.5" {}
             text x="10" y="14" text-anchor="middle" font-size="11" font-weight="600" fill="currentColor" { (letter) }
         }
@@ -114,36 +124,58 @@ pub struct ProviderLink {
 
 /// The part of the account page about identity providers; empty where there are none.
 pub(crate) fn account_links(t: &Face, interaction: &str, view: &ProviderLinks<'_>) -> Markup {
+    let hidden = html! { input type="hidden" name="interaction" value=(interaction); };
     html! {
         @if !view.links.is_empty() || !view.others.is_empty() {
-            section aria-labelledby="providers" {
-                h2 #providers { (t.text("provider-account-title")) }
-                @for link in view.links {
-                    form method="post" action="account" {
-                        input type="hidden" name="interaction" value=(interaction);
-                        input type="hidden" name="link" value=(link.id);
-                        p {
-                            strong { bdi { (link.provider) } }
-                            @if let Some(name) = &link.name { " · " bdi { (name) } }
-                        }
-                        @if link.can_unlink {
-                            button type="submit" name="decision" value="provider-unlink" { (t.text("provider-account-unlink")) }
-                        }
-                    }
-                }
-                @if !view.others.is_empty() {
-                    form method="post" action="account" {
-                        input type="hidden" name="interaction" value=(interaction);
-                        @for provider in view.others {
-                            button type="submit" name="decision" value=(provider.decision) {
-                                (logo(t, provider)) (t.html("provider-account-link", &[("provider", plain(&provider.label))]))
+            h2 #providers { (t.text("provider-account-title")) }
+            ul .rows aria-labelledby="providers" {
+                @for (index, link) in view.links.iter().enumerate() { (linked(t, link, index, &hidden)) }
+                @for provider in view.others {
+                    @let row = Row {
+                        mark: Some(logo(t, provider)),
+                        name: Some(html! { bdi { (provider.label) } }),
+                        state: Some(html! { (t.text("provider-account-not-linked")) }),
+                    };
+                    (row.with(&html! {
+                        form .inline method="post" action="account" {
+                            (hidden)
+                            button .narrow type="submit" name="decision" value=(provider.decision) {
+                                (t.html("provider-account-link", &[("provider", plain(&provider.label))]))
                             }
                         }
-                    }
+                    }))
                 }
             }
         }
     }
+}
+
+fn linked(t: &Face, link: &ProviderLink, index: usize, hidden: &Markup) -> Markup {
+    let row = Row {
+        mark: Some(letter(&link.provider)),
+        name: Some(html! { bdi { (link.provider) } }),
+        state: link.name.as_ref().map(|name| html! { bdi { (name) } }),
+    };
+    if !link.can_unlink {
+        return row.plain();
+    }
+    let fields = html! {
+        (hidden)
+        input type="hidden" name="link" value=(link.id);
+    };
+    let act = t.text("provider-account-unlink");
+    row.with(&danger(
+        t,
+        &Danger {
+            id: &format!("unlink-{index}"),
+            act: &act,
+            title: &format!("{act}: {}", link.provider),
+            heading: None,
+            text: Some(html! { (t.text("factors-remove-text")) }),
+            decision: "provider-unlink",
+            fields: &fields,
+        },
+    ))
 }
 
 #[cfg(test)]
@@ -158,6 +190,7 @@ mod tests {
             decision: hostile.to_owned(),
             label: hostile.to_owned(),
             picture: None,
+            preset: None,
         };
         let link = ProviderLink {
             id: hostile.to_owned(),
@@ -194,6 +227,32 @@ mod tests {
         for body in [first.body, only.body, links.into_string()] {
             assert!(!body.contains("<img"), "{body}");
         }
+    }
+
+    #[test]
+    fn a_button_has_the_operators_picture_or_the_presets_mark_or_a_letter() {
+        let of = |picture: Option<&str>, preset| {
+            let button = ProviderButton {
+                decision: "provider:x".to_owned(),
+                label: "Example".to_owned(),
+                picture: picture.map(str::to_owned),
+                preset,
+            };
+            logo(&Face::default(), &button).into_string()
+        };
+        let named = of(Some("/provider-logo/x"), Some(Preset::Google));
+        assert!(named.contains("src=\"/provider-logo/x\""), "{named}");
+        for preset in [
+            Preset::Github,
+            Preset::Google,
+            Preset::Microsoft,
+            Preset::Gitlab,
+            Preset::Apple,
+        ] {
+            let mark = of(None, Some(preset));
+            assert!(mark.contains("<path") && !mark.contains("<text"), "{mark}");
+        }
+        assert!(of(None, None).contains(">E</text>"));
     }
 
     #[test]

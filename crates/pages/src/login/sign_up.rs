@@ -46,7 +46,7 @@ pub fn sign_up(t: &Face, page: &SignUpPage<'_>) -> Html {
                 aria-invalid=[invalid.then_some("true")] aria-describedby=[invalid.then_some("problem")];
             button .main type="submit" name="decision" value="email" { (t.text("sign-up-send")) }
         }
-        (back(t, page.back, "sign-up-have", page.can_cancel))
+        (back(t, page.back, "sign-up-have", page.can_cancel, false))
     })
 }
 
@@ -58,19 +58,33 @@ fn frame<'a>(t: &'a Face, title: &'static str, back: Option<&str>) -> Frame<'a> 
     }
 }
 
-/// To the login page.
-fn back(t: &Face, sealed: Option<&str>, label: &'static str, can_cancel: bool) -> Markup {
+/// To the login page. `main`: there is nothing else to do on the page.
+fn back(
+    t: &Face,
+    sealed: Option<&str>,
+    label: &'static str,
+    can_cancel: bool,
+    main: bool,
+) -> Markup {
     html! {
         @if let Some(sealed) = sealed {
             form method="post" action="interaction" {
                 input type="hidden" name="interaction" value=(sealed);
-                button type="submit" name="decision" value="allow" { (t.text(label)) }
-                @if can_cancel {
-                    button .text type="submit" name="decision" value="cancel" { (t.text("page-cancel")) }
+                @if main {
+                    button .main type="submit" name="decision" value="allow" { (t.text(label)) }
+                } @else {
+                    div .end {
+                        @if can_cancel {
+                            button .link type="submit" name="decision" value="cancel" { (t.text("page-cancel")) }
+                        }
+                        button .link type="submit" name="decision" value="allow" { (t.text(label)) }
+                    }
                 }
             }
+        } @else if main {
+            p { a .button .main href="account" { (t.text(label)) } }
         } @else {
-            p { a .alone href="account" { (t.text(label)) } }
+            div .end { a href="account" { (t.text(label)) } }
         }
     }
 }
@@ -84,7 +98,7 @@ pub fn sign_up_sent(t: &Face, minutes: u64, login: Option<&str>) -> Html {
             (t.with("sign-up-sent", &[("minutes", minutes.into())]))
             " " (t.text("login-code-spam"))
         }
-        (back(t, login, "account-recover-back", false))
+        (back(t, login, "account-recover-back", false, true))
     })
 }
 
@@ -100,6 +114,8 @@ pub struct Invited<'a> {
 pub struct NewAccountPage<'a> {
     /// Where the form goes, and the link led.
     pub action: &'static str,
+    /// The sealed state that names the browser.
+    pub interaction: &'a str,
     /// The link's value.
     pub token: &'a str,
     /// What the person logs in with.
@@ -150,6 +166,7 @@ pub fn new_account(t: &Face, page: &NewAccountPage<'_>) -> Html {
         (notice(t, page.notice.as_ref()))
         form method="post" action=(page.action) {
             input type="hidden" name="token" value=(page.token);
+            input type="hidden" name="interaction" value=(page.interaction);
             input type="text" name="username" value=(page.login) autocomplete="username" hidden;
             @if let Some(name) = page.name {
                 label for="name" { (t.text("sign-up-name")) }
@@ -196,6 +213,7 @@ mod tests {
         };
         let behind = NewAccountPage {
             action: "sign-up",
+            interaction: HOSTILE,
             token: HOSTILE,
             login: HOSTILE,
             invited: Some(Invited { by: Some(HOSTILE) }),

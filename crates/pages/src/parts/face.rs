@@ -18,6 +18,8 @@ pub struct Face {
     pub brand: Arc<Brand>,
     /// The path of the issuer, without a slash at its end: where its pages are.
     pub base: String,
+    /// The issuer's host, as the address bar says it; empty: it is not known.
+    pub host: String,
     /// Of an answer to a form: where the page, or what comes next, can be loaded again, below the
     /// server's address.
     pub again: Option<String>,
@@ -74,6 +76,7 @@ impl Face {
             language,
             brand,
             base: base.to_owned(),
+            host: String::new(),
             again: None,
         }
     }
@@ -127,6 +130,12 @@ impl Face {
     pub fn time(&self, seconds: u64) -> Markup {
         let text = crate::parts::moment::text(self.language, seconds);
         html! { time datetime=(crate::parts::moment::iso(seconds)) { (text) } }
+    }
+
+    /// As [`Face::time`]; the script says how long ago it was.
+    pub fn ago(&self, seconds: u64) -> Markup {
+        let text = crate::parts::moment::text(self.language, seconds);
+        html! { time .ago datetime=(crate::parts::moment::iso(seconds)) { (text) } }
     }
 
     /// The same as text alone, for an attribute.

@@ -7,7 +7,8 @@ use std::borrow::Cow;
 use signet_http::{Response, response};
 use signet_texts::LANGUAGES;
 
-use crate::parts::face::Face;
+use crate::parts::face::{Face, strong};
+use crate::parts::icon::{self, Icon};
 use crate::parts::script::{AGAIN, LANGUAGE, Script};
 use crate::parts::style::csp_hash;
 
@@ -133,7 +134,9 @@ fn footer(t: &Face, password: bool, menu: Menu<'_>) -> Markup {
     };
     html! {
         footer {
-            @if password { p { (t.text("page-address-hint")) } }
+            @if password && !t.host.is_empty() {
+                p .address { (t.html("page-address-hint", &[("host", strong(&t.host))])) }
+            }
             @if !t.brand.links.is_empty() {
                 p .links {
                     @for (text, url) in &t.brand.links {
@@ -146,7 +149,7 @@ fn footer(t: &Face, password: bool, menu: Menu<'_>) -> Markup {
                     @for (name, value) in fields.into_iter().filter(|(_, value)| !value.is_empty()) {
                         input type="hidden" name=(name) value=(value);
                     }
-                    label for="language" { (t.text("page-language")) }
+                    label for="language" { (Icon::Globe.show()) span .unseen { (t.text("page-language")) } }
                     select #language name="language" autocomplete="off" {
                         @for language in LANGUAGES {
                             option value=(language.tag()) lang=(language.tag()) selected[language == t.language] {
@@ -235,10 +238,7 @@ impl<'a> Frame<'a> {
                         @if t.brand.logo().is_some() {
                             img src={ (t.base) "/brand/logo" (t.brand.query) } alt="";
                         } @else if t.brand.is_own {
-                        svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" aria-hidden="true" {
-                            circle cx="12" cy="12" r="9.2" {}
-                            path d="M15.6 8.7c-.7-1-2-1.6-3.6-1.6-2 0-3.6 1-3.6 2.5 0 3.6 7.4 1.4 7.4 4.9 0 1.5-1.7 2.5-3.8 2.5-1.7 0-3.1-.7-3.8-1.8" {}
-                        }
+                            (icon::signet())
                         }
                         span { (t.brand.name()) }
                     }
@@ -309,6 +309,25 @@ mod tests {
         }
         let none = Frame::own(&Face::default(), "Test").render(html! {});
         assert!(!none.body.contains("<script"), "{}", none.body);
+    }
+
+    #[test]
+    fn a_page_of_a_password_says_the_host_that_the_address_bar_has_to_say() {
+        let of = |password, host: &str| {
+            let face = Face {
+                host: host.to_owned(),
+                ..Face::default()
+            };
+            let frame = Frame {
+                password,
+                ..Frame::own(&face, "Test")
+            };
+            frame.render(html! {}).body
+        };
+        let said = of(true, "id.example.com");
+        assert!(said.contains("<strong><bdi>id.example.com</bdi>"), "{said}");
+        assert!(!of(false, "id.example.com").contains("id.example.com"));
+        assert!(!of(true, "").contains("class=\"address\""));
     }
 
     #[test]

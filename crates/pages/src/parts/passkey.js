@@ -39,6 +39,7 @@
     return JSON.stringify({ id, rawId: id, type: credential.type, response });
   };
 
+  const USED = "signet-passkey-used";
   let sent = false;
   const send = (button, credential) => {
     if (sent || !credential) return;
@@ -48,7 +49,29 @@
     field.value = answer(credential);
     button.form.append(field);
     sent = true;
+    try {
+      localStorage.setItem(USED, "1");
+    } catch {
+      // A browser that keeps nothing: the button stays where it is.
+    }
+    button.type = "submit";
     button.form.requestSubmit(button);
+  };
+
+  // Where a passkey was used in this browser, it comes first.
+  const lead = (box) => {
+    const button = box.querySelector("button");
+    const { form } = button;
+    const main = form.querySelector("button.main");
+    const or = form.querySelector("p.or");
+    const name = form.querySelector("label");
+    if (!main || !or || !name) return;
+    // Enter in a field sends the password: until it is pressed, this is no button that sends.
+    button.type = "button";
+    button.classList.replace("other", "main");
+    main.classList.replace("main", "other");
+    name.before(box, or.cloneNode(true));
+    if (!or.nextElementSibling || !or.nextElementSibling.matches("button")) or.remove();
   };
 
   const fail = (button) => {
@@ -60,6 +83,13 @@
   if (!window.PublicKeyCredential || !navigator.credentials) {
     for (const button of buttons) fail(button);
     return;
+  }
+
+  const box = document.getElementById("with-passkey");
+  try {
+    if (box && localStorage.getItem(USED)) lead(box);
+  } catch {
+    // As above.
   }
 
   // One request at a time: the one behind the autofill gives way to a button.

@@ -53,11 +53,12 @@
     const count = [...field.value].length;
     const wrong = count === 0 ? null : fault(field.value);
     meter.value = wrong ? 1 : count;
-    const text = count < least ? "" : wrong || dataset.fits;
+    const long = wrong || dataset.fits;
+    const text = count === 0 ? "" : count < least ? dataset.short : long;
+    meter.hidden = count === 0;
     // A screen reader says it once, not with every letter.
     if (text !== last) said.textContent = last = text;
   };
-  meter.hidden = false;
   field.addEventListener("input", look);
   look();
 })();

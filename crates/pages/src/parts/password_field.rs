@@ -73,7 +73,7 @@ pub(crate) fn new(t: &Face, field: &NewPassword<'_>) -> Markup {
         }
         meter #password-strength hidden min="0" low=(field.shortest) high=(field.shortest + 8) optimum=(field.shortest + 9)
             max=(field.shortest + 10) value="0" aria-label=(t.text("password-strength"))
-            data-logins=(logins.join("\n")) data-names=(names.join("\n")) data-fits=(t.text("password-fits"))
+            data-logins=(logins.join("\n")) data-names=(names.join("\n")) data-fits=(t.text("password-fits")) data-short=(t.text("password-short"))
             data-repeated=(t.text("password-repeated")) data-name=(t.text("password-name")) data-server=(t.text("password-server")) {}
         p #password-said .small .said role="status" {}
         p #rule .small .soft { (t.with("account-password-rule", &[("count", count.into())])) }

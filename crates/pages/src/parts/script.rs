@@ -51,9 +51,13 @@ pub(crate) static AGAIN: LazyLock<Script> =
 pub(crate) static LANGUAGE: LazyLock<Script> =
     LazyLock::new(|| Script::new("language", include_str!("language.js")));
 
-/// Copies and prints recovery codes.
-pub(crate) static CODES: LazyLock<Script> =
-    LazyLock::new(|| Script::new("codes", include_str!("codes.js")));
+/// Copies what a button names, and prints recovery codes.
+pub(crate) static COPY: LazyLock<Script> =
+    LazyLock::new(|| Script::new("copy", include_str!("copy.js")));
+
+/// Says which tab of the account page is chosen.
+pub(crate) static TABS: LazyLock<Script> =
+    LazyLock::new(|| Script::new("tabs", include_str!("tabs.js")));
 
 /// Days and times in the browser's zone.
 pub(crate) static MOMENT: LazyLock<Script> =
@@ -70,7 +74,8 @@ pub fn script(path: &str) -> Option<&'static Script> {
         &*PASSKEY,
         &*PASSWORD,
         &*AFTER_LOGOUT,
-        &*CODES,
+        &*COPY,
+        &*TABS,
         &*LANGUAGE,
         &*MOMENT,
         &*CHECK_SESSION,

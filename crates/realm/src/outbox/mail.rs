@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use signet_audit::{Action, Event};
 use signet_crypto::seal::{Keyring, Purpose};
 use signet_encoding::base64url;
-use signet_mail::{Content, MailError};
+use signet_mail::{Content, MailError, Picture};
 use signet_outbox::{Bounds, Claimed, Item, Kind, Queue, Sent, State, attempt};
 use signet_pages::Letter;
 use signet_store::{Change, StoreError, StoreFuture};
@@ -192,6 +192,8 @@ impl Kind for Mails {
                 subject: &mail.subject,
                 text: &mail.text,
                 html: Some(&mail.html),
+                picture: signet_pages::carried_picture(&mail.html, realm.people.brands.own())
+                    .map(|(media_type, bytes)| Picture { media_type, bytes }),
             };
             let sent = mailer.send(&mail.to, content, realm.now_ms());
             let sent = tokio::time::timeout(LONGEST, sent).await;

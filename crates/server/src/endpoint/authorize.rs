@@ -463,6 +463,7 @@ fn consent_page(
         &asked.new_scope,
     );
     lines.extend(asked.claims.iter().map(|claim| ScopeLine {
+        name: String::new(),
         description: t.with("consent-claim", &[("claim", claim.into())]),
         known: false,
         danger: false,

@@ -69,7 +69,7 @@ async fn dispatch(browser: BrowserRequest, interaction: Interaction, form: &Para
 }
 
 /// A page of the login, or what comes after it.
-async fn follow(outcome: Outcome) -> Response {
+pub(super) async fn follow(outcome: Outcome) -> Response {
     match outcome {
         Outcome::Page(response) => response,
         Outcome::Done(journey) => {

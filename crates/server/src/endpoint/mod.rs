@@ -89,9 +89,13 @@ fn pages(router: &mut Router) {
         .get(deletion::PATH, keep_account::show)
         .post(deletion::PATH, keep_account::submit)
         .get(sign_up::PATH, sign_up::show)
-        .post(sign_up::PATH, sign_up::submit)
+        .post(sign_up::PATH, |context| async {
+            interaction::follow(sign_up::submit(context).await).await
+        })
         .get(invitation::PATH, invitation::show)
-        .post(invitation::PATH, invitation::submit);
+        .post(invitation::PATH, |context| async {
+            interaction::follow(invitation::submit(context).await).await
+        });
 }
 
 /// The handlers of a row. No arm for the rest: a new endpoint does not compile before it has one.

@@ -14,6 +14,7 @@ agents-prove = لربط هوية أو تجديد وثيقتها، أثبت أن�
 agents-proof = الإثبات الذي يطبعه هذا الأمر
 agents-document = وثيقة الهوية، ما لم يتضمنها الإثبات
 agents-bind = ربط الهوية
+agents-bind-open = ربط هوية وكيل
 agents-bound = رُبطت الهوية بحسابك.
 agents-unbound = أُزيلت الهوية من حسابك، وأُلغي كل ما صدر بموجبها.
 agents-grant-ended = انتهى التفويض وكل ما فُوّض بموجبه.

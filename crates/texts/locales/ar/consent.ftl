@@ -1,6 +1,6 @@
 consent-title = السماح بالوصول؟
 consent-heading = يطلب { $client } الوصول
-consent-answer-to = تذهب الإجابة إلى { $host }.
+consent-answer-to = ستعود إلى { $host }.
 consent-able = سيتمكن من:
 consent-danger = واسع الأثر
 consent-before = (سُمح به سابقًا)
@@ -11,7 +11,7 @@ consent-claim = معرفة معلومة واحدة من ملفك الشخصي: {
 consent-about-client = حول التطبيق
 consent-policy = سياسة الخصوصية
 consent-terms = شروط الخدمة
-scope-openid = معرفة من أنت (مُعرّف)
+scope-openid = رؤية معرّف حسابك
 scope-profile = رؤية ملفك الشخصي: الاسم والصورة واللغة
 scope-email = رؤية عنوان بريدك الإلكتروني
 scope-address = رؤية عنوانك البريدي

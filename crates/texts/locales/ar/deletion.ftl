@@ -1,6 +1,8 @@
 # An account that is to be erased.
 
 account-delete = حذف حسابي
+account-delete-act = حذف
+account-delete-ask = هل تريد حذف الحساب { $name }؟
 account-delete-text = تنتهي الجلسات والتطبيقات والرموز فورًا. { $days ->
     [zero] ثم يُمحى الحساب نهائيًا.
     [one] بعد يوم واحد يُمحى الحساب نهائيًا؛ وحتى ذلك يمكنك الاحتفاظ به برابط يُرسل إلى بريدك.

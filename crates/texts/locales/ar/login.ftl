@@ -3,6 +3,7 @@ login-for-client = للمتابعة إلى { $client }
 login-username = اسم المستخدم أو البريد الإلكتروني
 login-password = كلمة المرور
 login-submit = تسجيل الدخول
+login-new-here = جديد هنا؟
 login-forgotten = هل نسيت كلمة المرور؟
 login-name-first = اكتب أولًا اسم المستخدم أو عنوان البريد الإلكتروني.
 login-password-wrong = اسم المستخدم أو كلمة المرور غير صحيحة.

@@ -1,4 +1,4 @@
-page-address-hint = تحقق من شريط العنوان قبل كتابة كلمة المرور.
+page-address-hint = أنت في { $host }. تأكد من أن شريط العنوان يعرض ذلك قبل كتابة كلمة المرور.
 page-or = أو
 page-continue = متابعة
 page-cancel = إلغاء
@@ -21,7 +21,6 @@ page-yes = نعم
 page-no = لا
 page-logged-in-as = أنت مسجّل الدخول باسم { $name }.
 page-to-account = الانتقال إلى حسابك
-page-device-app = تطبيق على هذا الجهاز
 page-device-app-scheme = تطبيق على هذا الجهاز ({ $scheme })
 page-missing-title = الصفحة غير موجودة
 page-missing-heading = لا توجد صفحة كهذه

@@ -19,5 +19,6 @@ provider-taken = حسابك في الخدمة الأخرى مربوط بحساب
 provider-last-way = هذه هي الطريقة الوحيدة لتسجيل الدخول إلى حسابك. أعدّ طريقة أخرى أولًا.
 provider-unlinked = لم تعد تسجّل الدخول بهذه الطريقة.
 provider-account-title = طرق أخرى لتسجيل الدخول
+provider-account-not-linked = غير مرتبط
 provider-account-link = ربط { $provider }
 provider-account-unlink = إلغاء الربط

@@ -14,6 +14,7 @@ agents-prove = Chcete-li připojit identitu nebo obnovit její dokument, prokaž
 agents-proof = Důkaz, který to vypíše
 agents-document = Dokument identity, pokud ho neobsahuje důkaz
 agents-bind = Připojit identitu
+agents-bind-open = Připojit identitu agenta
 agents-bound = Identita je připojena k vašemu účtu.
 agents-unbound = Identita byla z vašeho účtu odebrána a vše, co pod ní bylo vydáno, bylo odvoláno.
 agents-grant-ended = Oprávnění a vše, co na jeho základě bylo předáno, skončilo.

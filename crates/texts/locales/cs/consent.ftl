@@ -1,6 +1,6 @@
 consent-title = Povolit přístup?
 consent-heading = { $client } žádá o přístup
-consent-answer-to = Odpověď půjde na { $host }.
+consent-answer-to = Vrátíte se na { $host }.
 consent-able = Aplikace by mohla:
 consent-danger = Dalekosáhlé
 consent-before = (povoleno dříve)
@@ -11,7 +11,7 @@ consent-claim = Znát jediný údaj z vašeho profilu: { $claim }
 consent-about-client = O aplikaci
 consent-policy = Zásady ochrany soukromí
 consent-terms = Podmínky služby
-scope-openid = Vědět, kdo jste (identifikátor)
+scope-openid = Vidět ID vašeho účtu
 scope-profile = Vidět váš profil: jméno, obrázek, jazyk
 scope-email = Vidět vaši e-mailovou adresu
 scope-address = Vidět vaši poštovní adresu

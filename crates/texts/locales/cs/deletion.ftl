@@ -1,6 +1,8 @@
 # An account that is to be erased.
 
 account-delete = Smazat můj účet
+account-delete-act = Smazat
+account-delete-ask = Smazat účet { $name }?
 account-delete-text = Relace, aplikace a tokeny končí ihned. { $days ->
     [one] Účet bude definitivně smazán za { $days } den; do té doby si jej můžete ponechat odkazem, který vám přijde e-mailem.
     [few] Účet bude definitivně smazán za { $days } dny; do té doby si jej můžete ponechat odkazem, který vám přijde e-mailem.

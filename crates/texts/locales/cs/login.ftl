@@ -3,6 +3,7 @@ login-for-client = pro pokračování do { $client }
 login-username = Uživatelské jméno nebo e-mail
 login-password = Heslo
 login-submit = Přihlásit se
+login-new-here = Jste tu poprvé?
 login-forgotten = Zapomněli jste heslo?
 login-name-first = Nejprve zadejte uživatelské jméno nebo e-mailovou adresu.
 login-password-wrong = Uživatelské jméno nebo heslo není správné.

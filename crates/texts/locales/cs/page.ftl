@@ -1,4 +1,4 @@
-page-address-hint = Než zadáte heslo, zkontrolujte adresní řádek.
+page-address-hint = Jste na { $host }. Než zadáte heslo, zkontrolujte, že to stojí v adresním řádku.
 page-or = nebo
 page-continue = Pokračovat
 page-cancel = Zrušit
@@ -19,7 +19,6 @@ page-yes = ano
 page-no = ne
 page-logged-in-as = Jste přihlášeni jako { $name }.
 page-to-account = Přejít na svůj účet
-page-device-app = aplikace na tomto zařízení
 page-device-app-scheme = aplikace na tomto zařízení ({ $scheme })
 page-missing-title = Stránka nenalezena
 page-missing-heading = Taková stránka neexistuje

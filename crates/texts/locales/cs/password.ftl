@@ -7,4 +7,5 @@ password-name = Nové heslo je složeno z vašeho jména nebo adresy, nebo je ob
 password-server = Nové heslo obsahuje název tohoto serveru. Zvolte jiné.
 password-show = Zobrazit heslo
 password-strength = Síla nového hesla
+password-short = Zatím příliš krátké.
 password-fits = Dost dlouhé a bez vašich jmen.

@@ -19,5 +19,6 @@ provider-taken = Váš účet u druhé služby je zde propojen s jiným účtem.
 provider-last-way = Toto je jediný způsob přihlášení k vašemu účtu. Nejprve nastavte jiný.
 provider-unlinked = Tímto způsobem se už nepřihlašujete.
 provider-account-title = Jiné způsoby přihlášení
+provider-account-not-linked = Nepropojeno
 provider-account-link = Propojit { $provider }
 provider-account-unlink = Zrušit propojení

@@ -14,6 +14,7 @@ agents-prove = Um eine Identität zu binden oder ihr Dokument zu erneuern, weise
 agents-proof = Der Nachweis, der dabei ausgegeben wird
 agents-document = Das Identitätsdokument, falls der Nachweis es nicht enthält
 agents-bind = Identität binden
+agents-bind-open = Identität eines Agenten binden
 agents-bound = Die Identität ist an Ihr Konto gebunden.
 agents-unbound = Die Identität wurde von Ihrem Konto entfernt, und alles unter ihr Ausgestellte wurde widerrufen.
 agents-grant-ended = Die Vollmacht und alles, was unter ihr weitergegeben wurde, ist beendet.

@@ -1,6 +1,6 @@
 consent-title = Zugriff erlauben?
 consent-heading = { $client } bittet um Zugriff
-consent-answer-to = Die Antwort geht an { $host }.
+consent-answer-to = Sie kehren zurück zu { $host }.
 consent-able = Erlaubt würde:
 consent-danger = Weitreichend
 consent-before = (früher erlaubt)
@@ -11,7 +11,7 @@ consent-claim = Eine einzelne Angabe aus Ihrem Profil erfahren: { $claim }
 consent-about-client = Über die Anwendung
 consent-policy = Datenschutzerklärung
 consent-terms = Nutzungsbedingungen
-scope-openid = Erfahren, wer Sie sind (eine Kennung)
+scope-openid = Ihre Konto-ID sehen
 scope-profile = Ihr Profil sehen: Name, Bild, Sprache
 scope-email = Ihre E-Mail-Adresse sehen
 scope-address = Ihre Postanschrift sehen

@@ -1,6 +1,8 @@
 # An account that is to be erased.
 
 account-delete = Mein Konto löschen
+account-delete-act = Löschen
+account-delete-ask = Das Konto { $name } löschen?
 account-delete-text = Sitzungen, Anwendungen und Token enden sofort. { $days ->
     [one] Nach { $days } Tag wird das Konto endgültig gelöscht; bis dahin können Sie es behalten, durch einen Link in einer E-Mail an Sie.
    *[other] Nach { $days } Tagen wird das Konto endgültig gelöscht; bis dahin können Sie es behalten, durch einen Link in einer E-Mail an Sie.

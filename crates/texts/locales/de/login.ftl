@@ -3,6 +3,7 @@ login-for-client = um mit { $client } fortzufahren
 login-username = Benutzername oder E-Mail-Adresse
 login-password = Passwort
 login-submit = Anmelden
+login-new-here = Neu hier?
 login-forgotten = Passwort vergessen?
 login-name-first = Geben Sie zuerst Ihren Benutzernamen oder Ihre E-Mail-Adresse ein.
 login-password-wrong = Benutzername oder Passwort ist nicht richtig.

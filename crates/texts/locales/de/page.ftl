@@ -1,4 +1,4 @@
-page-address-hint = Prüfen Sie die Adresszeile, bevor Sie ein Passwort eingeben.
+page-address-hint = Sie sind bei { $host }. Prüfen Sie, ob das in der Adresszeile steht, bevor Sie ein Passwort eingeben.
 page-or = oder
 page-continue = Weiter
 page-cancel = Abbrechen
@@ -19,7 +19,6 @@ page-yes = ja
 page-no = nein
 page-logged-in-as = Sie sind angemeldet als { $name }.
 page-to-account = Zu Ihrem Konto
-page-device-app = eine App auf diesem Gerät
 page-device-app-scheme = eine App auf diesem Gerät ({ $scheme })
 page-missing-title = Seite nicht gefunden
 page-missing-heading = Diese Seite gibt es nicht

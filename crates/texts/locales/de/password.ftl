@@ -7,4 +7,5 @@ password-name = Das neue Passwort besteht aus Ihrem Namen oder Ihrer Adresse ode
 password-server = Das neue Passwort enthält den Namen dieses Servers. Wählen Sie ein anderes.
 password-show = Passwort anzeigen
 password-strength = Stärke des neuen Passworts
+password-short = Noch zu kurz.
 password-fits = Lang genug und ohne Ihre Namen.

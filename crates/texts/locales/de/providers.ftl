@@ -19,5 +19,6 @@ provider-taken = Ihr Konto beim anderen Dienst ist hier mit einem anderen Konto 
 provider-last-way = Dies ist der einzige Weg, sich bei Ihrem Konto anzumelden. Richten Sie zuerst einen anderen ein.
 provider-unlinked = Sie melden sich nicht mehr auf diese Weise an.
 provider-account-title = Andere Wege zur Anmeldung
+provider-account-not-linked = Nicht verbunden
 provider-account-link = { $provider } verknüpfen
 provider-account-unlink = Verknüpfung lösen

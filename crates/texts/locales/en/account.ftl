@@ -2,8 +2,8 @@
 
 account-title = Your account
 account-sections = Parts of this page
-account-all = Everything
-account-advanced = Advanced
+account-all = All
+account-change = Change
 account-security = Security
 account-about = About you
 account-user-name = User name
@@ -18,12 +18,13 @@ account-not-a-number = That is not a whole number.
 account-bad-value = One of the values is too long, or cannot be one.
 
 account-sessions = Sessions
-account-session-current = (this one)
-account-session-facts = From { $address }, since { $since }, last seen { $seen }
-account-session-end = End
+account-session-current = This browser
+account-session-now = Active now
+account-session-seen = Last active: { $seen }
+account-session-since = Logged in: { $since }
 account-session-log-out = Log out
-account-session-end-one = End { $browser }, since { $since }
 account-session-log-out-one = Log out { $browser }, since { $since }
+account-session-end-text = Applications that were opened there ask for a login again.
 account-session-ended = The session was terminated.
 account-sessions-end-others = End all other sessions
 account-sessions-ended = All other sessions have ended.
@@ -31,12 +32,13 @@ account-sessions-ended = All other sessions have ended.
 account-applications = Applications
 account-applications-none = You have not allowed any application to act for you.
 account-application-since = { $scopes } · since { $since }
-account-withdraw = Withdraw
-account-withdraw-one = Withdraw { $client }
+account-withdraw = Remove access
+account-withdraw-one = Remove access of { $client }
+account-withdraw-text = It can no longer act for you. If you use it again, it asks again.
 account-withdrawn = The application can no longer act for you.
 
 account-password = Password
-account-password-change = Change the password
+account-password-since = Changed: { $time }
 account-password-set = Set a password
 account-password-current = Current password
 account-password-new = New password
@@ -62,5 +64,6 @@ account-reset-done = The new password is set. Log in with it.
 account-reset-elsewhere = The new password is set. Go back to the browser where you began and log in there with it: it takes you on to the application. Or log in here to your account.
 
 account-data = Your data
-account-data-text = Everything that this server keeps of you, as one JSON file: your profile, groups, sessions, applications and what you log in with, without anything secret.
-account-data-export = Download your data
+account-data-copy = A copy of your data
+account-data-text = Everything that this server keeps of you: your profile, groups, sessions, applications and what you log in with, without anything secret.
+account-data-export = Download

@@ -16,6 +16,7 @@ agents-prove = To bind an identity, or to renew its document, prove that you hol
 agents-proof = The proof that this prints
 agents-document = The identity document, unless the proof brings it
 agents-bind = Bind the identity
+agents-bind-open = Bind an agent’s identity
 
 agents-bound = The identity is bound to your account.
 agents-unbound = The identity was taken off your account, and everything that was issued under it was revoked.

@@ -2,12 +2,12 @@
 
 consent-title = Allow access?
 consent-heading = { $client } asks for access
-consent-answer-to = The answer goes to { $host }.
+consent-answer-to = You will return to { $host }.
 consent-able = It would be able to:
 consent-danger = Far-reaching
 consent-before = (allowed before)
 consent-for = For { $resources }
-consent-withdraw = You can withdraw this at any time on your { $account }.
+consent-withdraw = You can remove this access at any time on your { $account }.
 consent-account-page = account page
 consent-claim = Know a single detail of your profile: { $claim }
 
@@ -16,7 +16,7 @@ consent-policy = Privacy policy
 consent-terms = Terms of service
 
 # What the scopes that every server has allow. The id is `scope-`, and the scope's name.
-scope-openid = Know who you are (an identifier)
+scope-openid = See your account ID
 scope-profile = See your profile: name, picture, locale
 scope-email = See your e-mail address
 scope-address = See your postal address

@@ -1,6 +1,8 @@
 # An account that is to be erased.
 
 account-delete = Delete my account
+account-delete-act = Delete
+account-delete-ask = Delete the account { $name }?
 account-delete-text = Sessions, applications and tokens end at once. { $days ->
     [one] After { $days } day the account is erased for good; until then you can keep it, by a link that is mailed to you.
    *[other] After { $days } days the account is erased for good; until then you can keep it, by a link that is mailed to you.

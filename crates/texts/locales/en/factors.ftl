@@ -22,15 +22,16 @@ factors-choose-title = One more step
 factors-choose-about = This needs one more proof that it is you.
 
 factors-title = Second factor
-factors-none = Only your password or your mail protects this account. A code app asks for one proof more.
+factors-none = Only your password or your mail protects this account. Add a second step with a code app.
 factors-app = Code app
 factors-passkey = Passkey
 factors-browser = Remembered browser
-factors-since = { $kind } · since { $since }
+factors-since = Added: { $since }
 factors-used = last used { $used }
 factors-until = until { $until }
 factors-remove = Remove
 factors-remove-one = Remove { $name }, since { $since }
+factors-remove-text = You can no longer log in with it.
 factors-removed = It was removed.
 factors-rename = Rename
 factors-rename-one = Rename { $name }
@@ -49,13 +50,14 @@ factors-codes-about = Print these codes or write them down, and keep them where 
 factors-codes-copy = Copy
 factors-codes-copied = Copied.
 factors-codes-print = Print
-factors-codes-download = Save as a file
-factors-codes-kept = I have kept them
+factors-codes-download = Download
+factors-codes-kept = I have saved them
 
 factors-add-button = Add a code app
 factors-add-title = Add a code app
 factors-add-required = Your account has to have a second factor. Set one up to go on.
-factors-add-about = Scan the picture with an app that makes codes, or type the secret into it. Then type the code that it shows.
+factors-add-about = Scan the picture with an app that makes codes. Then type the code that it shows.
+factors-add-cannot = Can’t scan?
 factors-add-secret = Secret: { $secret }
 factors-add-open = Open in an app on this device
 factors-add-qr = The secret as a QR code
@@ -67,7 +69,6 @@ factors-added = The code app was added. From now on a login asks for its code.
 
 # Mails about what happened to an account: subject and first sentence.
 factors-mail-account = Account: { $name }
-factors-mail-server = Server: { $server }
 factors-mail-advice = If it was you, there is nothing to do. If it was not, log in at { $url }, change your password, end the sessions that you do not know, and tell whoever runs the server.
 factors-mail-totp-added-subject = A code app was added to your account
 factors-mail-totp-added = A code app was added as a second factor of your account.

@@ -5,6 +5,7 @@ login-for-client = to continue to { $client }
 login-username = User name or e-mail address
 login-password = Password
 login-submit = Log in
+login-new-here = New here?
 login-forgotten = Forgotten your password?
 login-name-first = Type your user name or e-mail address first.
 login-password-wrong = The user name or password is not right.

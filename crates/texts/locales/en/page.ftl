@@ -1,6 +1,6 @@
 # What stands around every page.
 
-page-address-hint = Check the address bar before you type a password.
+page-address-hint = You are at { $host }. Check that the address bar says so before you type a password.
 page-or = or
 page-continue = Continue
 page-cancel = Cancel
@@ -22,7 +22,6 @@ page-yes = yes
 page-no = no
 page-logged-in-as = You are logged in as { $name }.
 page-to-account = Go to your account
-page-device-app = an app on this device
 page-device-app-scheme = an app on this device ({ $scheme })
 
 # A page of a path that nothing has.

@@ -11,4 +11,5 @@ password-server = The new password has the name of this server in it. Choose ano
 # Fields of passwords, where a script helps.
 password-show = Show password
 password-strength = Strength of the new password
+password-short = Too short yet.
 password-fits = Long enough, and without your names.

@@ -24,6 +24,7 @@ provider-taken = Your account at the other service is linked to another account 
 provider-last-way = This is the only way to log in to your account. Set up another one first.
 provider-unlinked = You no longer log in that way.
 provider-account-title = Other ways to log in
+provider-account-not-linked = Not linked
 # A button. $provider: what the provider is called.
 provider-account-link = Link { $provider }
 provider-account-unlink = Unlink

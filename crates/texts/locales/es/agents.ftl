@@ -14,6 +14,7 @@ agents-prove = Para vincular una identidad, o renovar su documento, demuestre qu
 agents-proof = La prueba que esto muestra
 agents-document = El documento de identidad, salvo que la prueba lo incluya
 agents-bind = Vincular la identidad
+agents-bind-open = Vincular la identidad de un agente
 agents-bound = La identidad está vinculada a su cuenta.
 agents-unbound = La identidad se ha quitado de su cuenta y todo lo emitido con ella se ha revocado.
 agents-grant-ended = La concesión y todo lo delegado con ella han finalizado.

@@ -1,6 +1,6 @@
 consent-title = ¿Permitir el acceso?
 consent-heading = { $client } solicita acceso
-consent-answer-to = La respuesta va a { $host }.
+consent-answer-to = Volverá a { $host }.
 consent-able = Podría:
 consent-danger = De gran alcance
 consent-before = (permitido antes)
@@ -11,7 +11,7 @@ consent-claim = Conocer un único dato de su perfil: { $claim }
 consent-about-client = Acerca de la aplicación
 consent-policy = Política de privacidad
 consent-terms = Condiciones del servicio
-scope-openid = Saber quién es usted (un identificador)
+scope-openid = Ver el ID de su cuenta
 scope-profile = Ver su perfil: nombre, imagen, idioma
 scope-email = Ver su dirección de correo electrónico
 scope-address = Ver su dirección postal

@@ -1,6 +1,8 @@
 # An account that is to be erased.
 
 account-delete = Eliminar mi cuenta
+account-delete-act = Eliminar
+account-delete-ask = ¿Eliminar la cuenta { $name }?
 account-delete-text = Las sesiones, las aplicaciones y los tokens terminan de inmediato. { $days ->
     [one] Dentro de { $days } día la cuenta se borra para siempre; hasta entonces puede conservarla con un enlace que se le envía por correo.
    *[other] Dentro de { $days } días la cuenta se borra para siempre; hasta entonces puede conservarla con un enlace que se le envía por correo.

@@ -3,6 +3,7 @@ login-for-client = para continuar a { $client }
 login-username = Nombre de usuario o correo electrónico
 login-password = Contraseña
 login-submit = Iniciar sesión
+login-new-here = ¿Es nuevo aquí?
 login-forgotten = ¿Ha olvidado su contraseña?
 login-name-first = Escriba primero su nombre de usuario o su correo electrónico.
 login-password-wrong = El nombre de usuario o la contraseña no es correcto.

@@ -1,4 +1,4 @@
-page-address-hint = Compruebe la barra de direcciones antes de escribir una contraseña.
+page-address-hint = Está en { $host }. Compruebe que la barra de direcciones lo dice antes de escribir una contraseña.
 page-or = o
 page-continue = Continuar
 page-cancel = Cancelar
@@ -19,7 +19,6 @@ page-yes = sí
 page-no = no
 page-logged-in-as = Ha iniciado sesión como { $name }.
 page-to-account = Ir a su cuenta
-page-device-app = una aplicación en este dispositivo
 page-device-app-scheme = una aplicación en este dispositivo ({ $scheme })
 page-missing-title = Página no encontrada
 page-missing-heading = Esa página no existe

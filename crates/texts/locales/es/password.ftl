@@ -7,4 +7,5 @@ password-name = La contraseña nueva está formada por su nombre o su dirección
 password-server = La contraseña nueva contiene el nombre de este servidor. Elija otra.
 password-show = Mostrar la contraseña
 password-strength = Seguridad de la nueva contraseña
+password-short = Todavía es demasiado corta.
 password-fits = Es lo bastante larga y no contiene sus nombres.

@@ -19,5 +19,6 @@ provider-taken = Su cuenta del otro servicio está vinculada aquí a otra cuenta
 provider-last-way = Es la única forma de iniciar sesión en su cuenta. Configure otra primero.
 provider-unlinked = Ya no inicia sesión de esa forma.
 provider-account-title = Otras formas de iniciar sesión
+provider-account-not-linked = Sin vincular
 provider-account-link = Vincular { $provider }
 provider-account-unlink = Desvincular

@@ -14,6 +14,7 @@ agents-prove = Pour lier une identité, ou renouveler son document, prouvez que 
 agents-proof = La preuve affichée par cette commande
 agents-document = Le document d’identité, sauf si la preuve le contient
 agents-bind = Lier l’identité
+agents-bind-open = Lier l’identité d’un agent
 agents-bound = L’identité est liée à votre compte.
 agents-unbound = L’identité a été retirée de votre compte, et tout ce qui avait été émis sous elle a été révoqué.
 agents-grant-ended = Le mandat et tout ce qui avait été délégué sous lui ont pris fin.

@@ -1,6 +1,6 @@
 consent-title = Autoriser l’accès ?
 consent-heading = { $client } demande l’accès
-consent-answer-to = La réponse est envoyée à { $host }.
+consent-answer-to = Vous reviendrez à { $host }.
 consent-able = L’application pourrait :
 consent-danger = Très étendu
 consent-before = (déjà autorisé)
@@ -11,7 +11,7 @@ consent-claim = Connaître un seul détail de votre profil : { $claim }
 consent-about-client = À propos de l’application
 consent-policy = Politique de confidentialité
 consent-terms = Conditions d’utilisation
-scope-openid = Savoir qui vous êtes (un identifiant)
+scope-openid = Voir l’identifiant de votre compte
 scope-profile = Voir votre profil : nom, photo, langue
 scope-email = Voir votre adresse e-mail
 scope-address = Voir votre adresse postale

@@ -1,6 +1,8 @@
 # An account that is to be erased.
 
 account-delete = Supprimer mon compte
+account-delete-act = Supprimer
+account-delete-ask = Supprimer le compte { $name } ?
 account-delete-text = Les sessions, les applications et les jetons prennent fin aussitôt. { $days ->
     [one] Après { $days } jour, le compte est supprimé définitivement ; d’ici là, vous pouvez le garder, par un lien envoyé par e-mail.
    *[other] Après { $days } jours, le compte est supprimé définitivement ; d’ici là, vous pouvez le garder, par un lien envoyé par e-mail.

@@ -3,6 +3,7 @@ login-for-client = pour continuer vers { $client }
 login-username = Nom d’utilisateur ou adresse e-mail
 login-password = Mot de passe
 login-submit = Se connecter
+login-new-here = Nouveau ici ?
 login-forgotten = Mot de passe oublié ?
 login-name-first = Saisissez d’abord votre nom d’utilisateur ou votre adresse e-mail.
 login-password-wrong = Le nom d’utilisateur ou le mot de passe est incorrect.

@@ -1,4 +1,4 @@
-page-address-hint = Vérifiez la barre d’adresse avant de saisir un mot de passe.
+page-address-hint = Vous êtes sur { $host }. Vérifiez que la barre d’adresse l’indique avant de saisir un mot de passe.
 page-or = ou
 page-continue = Continuer
 page-cancel = Annuler
@@ -19,7 +19,6 @@ page-yes = oui
 page-no = non
 page-logged-in-as = Vous êtes connecté en tant que { $name }.
 page-to-account = Aller à votre compte
-page-device-app = une application sur cet appareil
 page-device-app-scheme = une application sur cet appareil ({ $scheme })
 page-missing-title = Page introuvable
 page-missing-heading = Cette page n’existe pas

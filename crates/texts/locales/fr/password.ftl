@@ -7,4 +7,5 @@ password-name = Le nouveau mot de passe est formé de votre nom ou de votre adre
 password-server = Le nouveau mot de passe contient le nom de ce serveur. Choisissez-en un autre.
 password-show = Afficher le mot de passe
 password-strength = Robustesse du nouveau mot de passe
+password-short = Encore trop court.
 password-fits = Assez long, et sans vos noms.

@@ -19,5 +19,6 @@ provider-taken = Votre compte de l’autre service est associé à un autre comp
 provider-last-way = C’est la seule façon de vous connecter à votre compte. Configurez-en d’abord une autre.
 provider-unlinked = Vous ne vous connectez plus de cette façon.
 provider-account-title = Autres façons de se connecter
+provider-account-not-linked = Non associé
 provider-account-link = Associer { $provider }
 provider-account-unlink = Dissocier

@@ -1,6 +1,6 @@
 consent-title = पहुँच की अनुमति दें?
 consent-heading = { $client } पहुँच माँग रहा है
-consent-answer-to = उत्तर { $host } को जाएगा।
+consent-answer-to = आप { $host } पर लौटेंगे।
 consent-able = यह कर सकेगा:
 consent-danger = व्यापक प्रभाव
 consent-before = (पहले अनुमति दी गई)
@@ -11,7 +11,7 @@ consent-claim = आपकी प्रोफ़ाइल की एक जान
 consent-about-client = ऐप्लिकेशन के बारे में
 consent-policy = निजता नीति
 consent-terms = सेवा की शर्तें
-scope-openid = जानना कि आप कौन हैं (एक पहचानकर्ता)
+scope-openid = आपके खाते की आईडी देखना
 scope-profile = आपकी प्रोफ़ाइल देखना: नाम, चित्र, भाषा
 scope-email = आपका ईमेल पता देखना
 scope-address = आपका डाक पता देखना

@@ -3,6 +3,7 @@ login-for-client = { $client } पर जाने के लिए
 login-username = उपयोगकर्ता नाम या ईमेल पता
 login-password = पासवर्ड
 login-submit = लॉग इन करें
+login-new-here = यहाँ नए हैं?
 login-forgotten = पासवर्ड भूल गए?
 login-name-first = पहले अपना उपयोगकर्ता नाम या ईमेल पता लिखें।
 login-password-wrong = उपयोगकर्ता नाम या पासवर्ड सही नहीं है।

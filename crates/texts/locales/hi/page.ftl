@@ -1,4 +1,4 @@
-page-address-hint = पासवर्ड लिखने से पहले पता बार जाँच लें।
+page-address-hint = आप { $host } पर हैं। पासवर्ड लिखने से पहले देख लें कि पता बार में यही लिखा है।
 page-or = या
 page-continue = जारी रखें
 page-cancel = रद्द करें
@@ -19,7 +19,6 @@ page-yes = हाँ
 page-no = नहीं
 page-logged-in-as = आप { $name } के रूप में लॉग इन हैं।
 page-to-account = अपने खाते पर जाएँ
-page-device-app = इस डिवाइस का एक ऐप
 page-device-app-scheme = इस डिवाइस का एक ऐप ({ $scheme })
 page-missing-title = पृष्ठ नहीं मिला
 page-missing-heading = ऐसा कोई पृष्ठ नहीं है

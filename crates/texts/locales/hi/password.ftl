@@ -7,4 +7,5 @@ password-name = नया पासवर्ड आपके नाम या �
 password-server = नए पासवर्ड में इस सर्वर का नाम है। कोई दूसरा चुनें।
 password-show = पासवर्ड दिखाएँ
 password-strength = नए पासवर्ड की मज़बूती
+password-short = अभी बहुत छोटा है।
 password-fits = पर्याप्त लंबा है और इसमें आपके नाम नहीं हैं।

@@ -19,5 +19,6 @@ provider-taken = दूसरी सेवा का आपका खाता �
 provider-last-way = आपके खाते में लॉग इन करने का यही एक तरीका है। पहले कोई दूसरा तरीका सेट करें।
 provider-unlinked = अब आप उस तरीके से लॉग इन नहीं करते।
 provider-account-title = लॉग इन के अन्य तरीके
+provider-account-not-linked = जुड़ा नहीं है
 provider-account-link = { $provider } को जोड़ें
 provider-account-unlink = अलग करें

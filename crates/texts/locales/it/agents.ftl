@@ -14,6 +14,7 @@ agents-prove = Per collegare un’identità, o rinnovarne il documento, dimostri
 agents-proof = La prova mostrata dal comando
 agents-document = Il documento d’identità, se la prova non lo contiene
 agents-bind = Collega l’identità
+agents-bind-open = Collega l’identità di un agente
 agents-bound = L’identità è collegata al Suo account.
 agents-unbound = L’identità è stata rimossa dal Suo account e tutto ciò che era stato emesso con essa è stato revocato.
 agents-grant-ended = La concessione e tutto ciò che era stato delegato con essa sono terminati.

@@ -1,6 +1,6 @@
 consent-title = Consentire l’accesso?
 consent-heading = { $client } chiede l’accesso
-consent-answer-to = La risposta va a { $host }.
+consent-answer-to = Tornerà a { $host }.
 consent-able = Potrebbe:
 consent-danger = Di ampia portata
 consent-before = (già consentito)
@@ -11,7 +11,7 @@ consent-claim = Conoscere un singolo dato del Suo profilo: { $claim }
 consent-about-client = Informazioni sull’applicazione
 consent-policy = Informativa sulla privacy
 consent-terms = Condizioni di servizio
-scope-openid = Sapere chi è Lei (un identificativo)
+scope-openid = Vedere l’ID del Suo account
 scope-profile = Vedere il Suo profilo: nome, immagine, lingua
 scope-email = Vedere il Suo indirizzo e-mail
 scope-address = Vedere il Suo indirizzo postale

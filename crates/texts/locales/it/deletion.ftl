@@ -1,6 +1,8 @@
 # An account that is to be erased.
 
 account-delete = Elimina il mio account
+account-delete-act = Elimina
+account-delete-ask = Eliminare l’account { $name }?
 account-delete-text = Sessioni, applicazioni e token finiscono subito. { $days ->
     [one] Dopo { $days } giorno l’account viene cancellato per sempre; fino ad allora può tenerlo, con un link che riceve per e-mail.
    *[other] Dopo { $days } giorni l’account viene cancellato per sempre; fino ad allora può tenerlo, con un link che riceve per e-mail.

@@ -3,6 +3,7 @@ login-for-client = per continuare su { $client }
 login-username = Nome utente o indirizzo e-mail
 login-password = Password
 login-submit = Accedi
+login-new-here = Prima volta qui?
 login-forgotten = Ha dimenticato la password?
 login-name-first = Inserisca prima il nome utente o l’indirizzo e-mail.
 login-password-wrong = Il nome utente o la password non è corretto.

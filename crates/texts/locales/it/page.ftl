@@ -1,4 +1,4 @@
-page-address-hint = Controlli la barra degli indirizzi prima di inserire una password.
+page-address-hint = È su { $host }. Controlli che lo dica la barra degli indirizzi prima di inserire una password.
 page-or = oppure
 page-continue = Continua
 page-cancel = Annulla
@@ -19,7 +19,6 @@ page-yes = sì
 page-no = no
 page-logged-in-as = Ha effettuato l’accesso come { $name }.
 page-to-account = Vai al Suo account
-page-device-app = un’app su questo dispositivo
 page-device-app-scheme = un’app su questo dispositivo ({ $scheme })
 page-missing-title = Pagina non trovata
 page-missing-heading = Questa pagina non esiste

@@ -7,4 +7,5 @@ password-name = La nuova password è formata dal Suo nome o indirizzo, o li cont
 password-server = La nuova password contiene il nome di questo server. Ne scelga un’altra.
 password-show = Mostra la password
 password-strength = Robustezza della nuova password
+password-short = Ancora troppo corta.
 password-fits = Abbastanza lunga e senza i Suoi nomi.

@@ -19,5 +19,6 @@ provider-taken = Il Suo account dell’altro servizio è collegato qui a un altr
 provider-last-way = È l’unico modo di accedere al Suo account. Prima ne configuri un altro.
 provider-unlinked = Non accede più in quel modo.
 provider-account-title = Altri modi di accedere
+provider-account-not-linked = Non collegato
 provider-account-link = Collega { $provider }
 provider-account-unlink = Scollega

@@ -14,6 +14,7 @@ agents-prove = ID を結び付ける、またはその文書を更新するに�
 agents-proof = 出力された証明
 agents-document = ID の文書（証明に含まれない場合）
 agents-bind = ID を結び付ける
+agents-bind-open = エージェントの ID を結び付ける
 agents-bound = ID をアカウントに結び付けました。
 agents-unbound = ID をアカウントから外し、その ID で発行されたものをすべて失効させました。
 agents-grant-ended = 権限と、それに基づいて委任されたものはすべて終了しました。

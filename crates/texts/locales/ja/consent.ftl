@@ -1,6 +1,6 @@
 consent-title = アクセスを許可しますか？
 consent-heading = { $client } がアクセスを求めています
-consent-answer-to = 結果は { $host } に送られます。
+consent-answer-to = { $host } に戻ります。
 consent-able = 許可されること:
 consent-danger = 影響大
 consent-before = （許可済み）
@@ -11,7 +11,7 @@ consent-claim = プロフィールの項目を 1 つ知る: { $claim }
 consent-about-client = アプリケーションについて
 consent-policy = プライバシーポリシー
 consent-terms = 利用規約
-scope-openid = あなたが誰かを知る（識別子）
+scope-openid = アカウント ID を見る
 scope-profile = プロフィールを見る: 名前、写真、言語
 scope-email = メールアドレスを見る
 scope-address = 住所を見る

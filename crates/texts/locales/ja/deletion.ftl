@@ -1,6 +1,8 @@
 # An account that is to be erased.
 
 account-delete = アカウントを削除
+account-delete-act = 削除
+account-delete-ask = アカウント { $name } を削除しますか？
 account-delete-text = セッション、アプリケーション、トークンはただちに終了します。アカウントは{ $days }日後に完全に消去されます。それまでは、メールで届くリンクからアカウントを残せます。
 account-delete-sure = アカウントの消去を希望します。
 account-delete-confirm = アカウントを削除するには、チェックを入れてください。

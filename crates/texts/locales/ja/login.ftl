@@ -3,6 +3,7 @@ login-for-client = { $client } に進みます
 login-username = ユーザー名またはメールアドレス
 login-password = パスワード
 login-submit = ログイン
+login-new-here = はじめての方は
 login-forgotten = パスワードをお忘れですか？
 login-name-first = 先にユーザー名またはメールアドレスを入力してください。
 login-password-wrong = ユーザー名またはパスワードが正しくありません。

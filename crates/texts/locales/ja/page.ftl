@@ -1,4 +1,4 @@
-page-address-hint = パスワードを入力する前に、アドレスバーを確認してください。
+page-address-hint = ここは { $host } です。パスワードを入力する前に、アドレスバーの表示と同じか確認してください。
 page-or = または
 page-continue = 続ける
 page-cancel = キャンセル
@@ -18,7 +18,6 @@ page-yes = はい
 page-no = いいえ
 page-logged-in-as = { $name } としてログインしています。
 page-to-account = アカウントへ移動
-page-device-app = このデバイスのアプリ
 page-device-app-scheme = このデバイスのアプリ（{ $scheme }）
 page-missing-title = ページが見つかりません
 page-missing-heading = このページはありません

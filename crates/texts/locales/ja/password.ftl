@@ -7,4 +7,5 @@ password-name = 新しいパスワードがあなたの名前やアドレスで�
 password-server = 新しいパスワードにこのサーバーの名前が含まれています。別のものを選んでください。
 password-show = パスワードを表示
 password-strength = 新しいパスワードの強度
+password-short = まだ短すぎます。
 password-fits = 十分な長さがあり、お名前を含んでいません。

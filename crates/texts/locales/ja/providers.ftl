@@ -19,5 +19,6 @@ provider-taken = 外部サービスのアカウントは、ここの別のアカ
 provider-last-way = これはアカウントにログインする唯一の方法です。先に別の方法を設定してください。
 provider-unlinked = 今後、その方法ではログインできません。
 provider-account-title = その他のログイン方法
+provider-account-not-linked = 未連携
 provider-account-link = { $provider } と連携する
 provider-account-unlink = 連携を解除

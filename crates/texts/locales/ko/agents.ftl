@@ -14,6 +14,7 @@ agents-prove = 신원을 연결하거나 문서를 갱신하려면 그 신원을
 agents-proof = 출력된 증명
 agents-document = 증명에 없는 경우 신원 문서
 agents-bind = 신원 연결
+agents-bind-open = 에이전트의 신원 연결
 agents-bound = 신원이 계정에 연결되었습니다.
 agents-unbound = 신원이 계정에서 제거되었고, 그 신원으로 발급된 모든 것이 취소되었습니다.
 agents-grant-ended = 권한과 그에 따라 위임된 모든 것이 종료되었습니다.

@@ -1,6 +1,6 @@
 consent-title = 접근을 허용하시겠습니까?
 consent-heading = { $client }에서 접근을 요청합니다
-consent-answer-to = 결과는 { $host }(으)로 전달됩니다.
+consent-answer-to = { $host }(으)로 돌아갑니다.
 consent-able = 다음을 할 수 있게 됩니다:
 consent-danger = 영향이 큼
 consent-before = (이전에 허용함)
@@ -11,7 +11,7 @@ consent-claim = 프로필의 정보 한 가지 알기: { $claim }
 consent-about-client = 애플리케이션 정보
 consent-policy = 개인정보 처리방침
 consent-terms = 서비스 약관
-scope-openid = 누구인지 알기(식별자)
+scope-openid = 계정 ID 보기
 scope-profile = 프로필 보기: 이름, 사진, 언어
 scope-email = 이메일 주소 보기
 scope-address = 우편 주소 보기

@@ -1,6 +1,8 @@
 # An account that is to be erased.
 
 account-delete = 내 계정 삭제
+account-delete-act = 삭제
+account-delete-ask = { $name } 계정을 삭제할까요?
 account-delete-text = 세션, 애플리케이션, 토큰이 즉시 종료됩니다. 계정은 { $days }일 후 완전히 지워지며, 그전까지는 메일로 받은 링크로 계정을 유지할 수 있습니다.
 account-delete-sure = 내 계정이 지워지기를 원합니다.
 account-delete-confirm = 계정을 삭제하려면 상자를 선택하세요.

@@ -3,6 +3,7 @@ login-for-client = { $client }(으)로 계속하기 위해
 login-username = 사용자 이름 또는 이메일 주소
 login-password = 비밀번호
 login-submit = 로그인
+login-new-here = 처음이신가요?
 login-forgotten = 비밀번호를 잊으셨습니까?
 login-name-first = 먼저 사용자 이름이나 이메일 주소를 입력하십시오.
 login-password-wrong = 사용자 이름이나 비밀번호가 올바르지 않습니다.

@@ -1,4 +1,4 @@
-page-address-hint = 비밀번호를 입력하기 전에 주소 표시줄을 확인하십시오.
+page-address-hint = 현재 위치는 { $host }입니다. 비밀번호를 입력하기 전에 주소 표시줄과 같은지 확인하십시오.
 page-or = 또는
 page-continue = 계속
 page-cancel = 취소
@@ -18,7 +18,6 @@ page-yes = 예
 page-no = 아니요
 page-logged-in-as = { $name }(으)로 로그인되어 있습니다.
 page-to-account = 내 계정으로 이동
-page-device-app = 이 기기의 앱
 page-device-app-scheme = 이 기기의 앱({ $scheme })
 page-missing-title = 페이지를 찾을 수 없음
 page-missing-heading = 없는 페이지입니다

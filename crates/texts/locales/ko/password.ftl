@@ -7,4 +7,5 @@ password-name = 새 비밀번호가 이름이나 주소로 되어 있거나 이�
 password-server = 새 비밀번호에 이 서버의 이름이 들어 있습니다. 다른 것을 선택하십시오.
 password-show = 비밀번호 표시
 password-strength = 새 비밀번호의 강도
+password-short = 아직 너무 짧습니다.
 password-fits = 충분히 길고 사용자 이름이 들어 있지 않습니다.

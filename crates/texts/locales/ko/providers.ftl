@@ -19,5 +19,6 @@ provider-taken = 외부 서비스의 계정이 이곳의 다른 계정에 연결
 provider-last-way = 계정에 로그인할 수 있는 유일한 방법입니다. 먼저 다른 방법을 설정하십시오.
 provider-unlinked = 이제 그 방법으로 로그인하지 않습니다.
 provider-account-title = 다른 로그인 방법
+provider-account-not-linked = 연결되지 않음
 provider-account-link = { $provider } 연결
 provider-account-unlink = 연결 해제

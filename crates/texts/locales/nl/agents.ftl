@@ -14,6 +14,7 @@ agents-prove = Bewijs dat u een identiteit bezit om die te koppelen of het docum
 agents-proof = Het bewijs dat hiermee wordt getoond
 agents-document = Het identiteitsdocument, tenzij het bewijs het bevat
 agents-bind = Identiteit koppelen
+agents-bind-open = Identiteit van een agent koppelen
 agents-bound = De identiteit is aan uw account gekoppeld.
 agents-unbound = De identiteit is van uw account verwijderd en alles wat ermee was uitgegeven is ingetrokken.
 agents-grant-ended = De machtiging en alles wat ermee was gedelegeerd zijn beëindigd.

@@ -1,6 +1,6 @@
 consent-title = Toegang toestaan?
 consent-heading = { $client } vraagt om toegang
-consent-answer-to = Het antwoord gaat naar { $host }.
+consent-answer-to = U keert terug naar { $host }.
 consent-able = Dit zou de toepassing kunnen:
 consent-danger = Verstrekkend
 consent-before = (eerder toegestaan)
@@ -11,7 +11,7 @@ consent-claim = Eén gegeven uit uw profiel kennen: { $claim }
 consent-about-client = Over de toepassing
 consent-policy = Privacybeleid
 consent-terms = Gebruiksvoorwaarden
-scope-openid = Weten wie u bent (een kenmerk)
+scope-openid = Uw account-ID zien
 scope-profile = Uw profiel zien: naam, foto, taal
 scope-email = Uw e-mailadres zien
 scope-address = Uw postadres zien

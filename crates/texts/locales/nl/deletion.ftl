@@ -1,6 +1,8 @@
 # An account that is to be erased.
 
 account-delete = Mijn account verwijderen
+account-delete-act = Verwijderen
+account-delete-ask = Het account { $name } verwijderen?
 account-delete-text = Sessies, toepassingen en tokens eindigen meteen. { $days ->
     [one] Na { $days } dag wordt het account voorgoed gewist; tot dan kunt u het behouden met een link die u per mail krijgt.
    *[other] Na { $days } dagen wordt het account voorgoed gewist; tot dan kunt u het behouden met een link die u per mail krijgt.

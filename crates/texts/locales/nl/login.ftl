@@ -3,6 +3,7 @@ login-for-client = om verder te gaan naar { $client }
 login-username = Gebruikersnaam of e-mailadres
 login-password = Wachtwoord
 login-submit = Inloggen
+login-new-here = Nieuw hier?
 login-forgotten = Wachtwoord vergeten?
 login-name-first = Typ eerst uw gebruikersnaam of e-mailadres.
 login-password-wrong = De gebruikersnaam of het wachtwoord is niet juist.

@@ -1,4 +1,4 @@
-page-address-hint = Controleer de adresbalk voordat u een wachtwoord typt.
+page-address-hint = U bent op { $host }. Controleer of de adresbalk dat ook zegt voordat u een wachtwoord typt.
 page-or = of
 page-continue = Verder
 page-cancel = Annuleren
@@ -19,7 +19,6 @@ page-yes = ja
 page-no = nee
 page-logged-in-as = U bent ingelogd als { $name }.
 page-to-account = Naar uw account
-page-device-app = een app op dit apparaat
 page-device-app-scheme = een app op dit apparaat ({ $scheme })
 page-missing-title = Pagina niet gevonden
 page-missing-heading = Deze pagina bestaat niet

@@ -7,4 +7,5 @@ password-name = Het nieuwe wachtwoord bestaat uit uw naam of adres, of bevat die
 password-server = Het nieuwe wachtwoord bevat de naam van deze server. Kies een ander.
 password-show = Wachtwoord tonen
 password-strength = Sterkte van het nieuwe wachtwoord
+password-short = Nog te kort.
 password-fits = Lang genoeg, en zonder uw namen.

@@ -19,5 +19,6 @@ provider-taken = Uw account bij de andere dienst is hier aan een ander account g
 provider-last-way = Dit is de enige manier om op uw account in te loggen. Stel eerst een andere in.
 provider-unlinked = U logt niet meer op die manier in.
 provider-account-title = Andere manieren om in te loggen
+provider-account-not-linked = Niet gekoppeld
 provider-account-link = { $provider } koppelen
 provider-account-unlink = Ontkoppelen

@@ -14,6 +14,7 @@ agents-prove = Aby powiązać tożsamość lub odnowić jej dokument, udowodnij,
 agents-proof = Dowód, który to wypisuje
 agents-document = Dokument tożsamości, chyba że zawiera go dowód
 agents-bind = Powiąż tożsamość
+agents-bind-open = Powiąż tożsamość agenta
 agents-bound = Tożsamość jest powiązana z Twoim kontem.
 agents-unbound = Tożsamość usunięto z konta, a wszystko, co pod nią wydano, unieważniono.
 agents-grant-ended = Upoważnienie i wszystko, co na jego podstawie przekazano, wygasło.

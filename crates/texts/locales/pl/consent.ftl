@@ -1,6 +1,6 @@
 consent-title = Zezwolić na dostęp?
 consent-heading = { $client } prosi o dostęp
-consent-answer-to = Odpowiedź trafi do { $host }.
+consent-answer-to = Wrócisz do { $host }.
 consent-able = Aplikacja mogłaby:
 consent-danger = Dalekosiężne
 consent-before = (dozwolone wcześniej)
@@ -11,7 +11,7 @@ consent-claim = Poznać jedną informację z Twojego profilu: { $claim }
 consent-about-client = O aplikacji
 consent-policy = Polityka prywatności
 consent-terms = Warunki korzystania
-scope-openid = Wiedzieć, kim jesteś (identyfikator)
+scope-openid = Zobaczyć ID Twojego konta
 scope-profile = Zobaczyć Twój profil: imię i nazwisko, zdjęcie, język
 scope-email = Zobaczyć Twój adres e-mail
 scope-address = Zobaczyć Twój adres pocztowy

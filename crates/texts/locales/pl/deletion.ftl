@@ -1,6 +1,8 @@
 # An account that is to be erased.
 
 account-delete = Usuń moje konto
+account-delete-act = Usuń
+account-delete-ask = Usunąć konto { $name }?
 account-delete-text = Sesje, aplikacje i tokeny kończą się od razu. { $days ->
     [one] Po { $days } dniu konto zostanie ostatecznie usunięte; do tego czasu możesz je zachować, używając linku z wiadomości e-mail.
    *[other] Po { $days } dniach konto zostanie ostatecznie usunięte; do tego czasu możesz je zachować, używając linku z wiadomości e-mail.

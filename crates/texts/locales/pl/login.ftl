@@ -3,6 +3,7 @@ login-for-client = aby przejść do { $client }
 login-username = Nazwa użytkownika lub adres e-mail
 login-password = Hasło
 login-submit = Zaloguj się
+login-new-here = Pierwszy raz tutaj?
 login-forgotten = Nie pamiętasz hasła?
 login-name-first = Najpierw wpisz nazwę użytkownika lub adres e-mail.
 login-password-wrong = Nazwa użytkownika lub hasło jest nieprawidłowe.

@@ -1,4 +1,4 @@
-page-address-hint = Zanim wpiszesz hasło, sprawdź pasek adresu.
+page-address-hint = Jesteś na { $host }. Zanim wpiszesz hasło, sprawdź, czy pasek adresu pokazuje to samo.
 page-or = lub
 page-continue = Dalej
 page-cancel = Anuluj
@@ -20,7 +20,6 @@ page-yes = tak
 page-no = nie
 page-logged-in-as = Zalogowano jako { $name }.
 page-to-account = Przejdź do konta
-page-device-app = aplikacja na tym urządzeniu
 page-device-app-scheme = aplikacja na tym urządzeniu ({ $scheme })
 page-missing-title = Nie znaleziono strony
 page-missing-heading = Takiej strony nie ma

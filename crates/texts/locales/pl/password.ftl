@@ -7,4 +7,5 @@ password-name = Nowe hasło składa się z Twojej nazwy lub adresu albo je zawie
 password-server = Nowe hasło zawiera nazwę tego serwera. Wybierz inne.
 password-show = Pokaż hasło
 password-strength = Siła nowego hasła
+password-short = Jeszcze za krótkie.
 password-fits = Wystarczająco długie i bez Twoich nazw.

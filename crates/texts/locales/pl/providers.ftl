@@ -19,5 +19,6 @@ provider-taken = Twoje konto w drugiej usłudze jest połączone z innym tutejsz
 provider-last-way = To jedyny sposób logowania na Twoje konto. Najpierw skonfiguruj inny.
 provider-unlinked = Nie logujesz się już w ten sposób.
 provider-account-title = Inne sposoby logowania
+provider-account-not-linked = Niepowiązane
 provider-account-link = Połącz { $provider }
 provider-account-unlink = Odłącz

@@ -14,6 +14,7 @@ agents-prove = Para vincular uma identidade, ou renovar seu documento, prove que
 agents-proof = A prova que isto mostra
 agents-document = O documento de identidade, a menos que a prova o traga
 agents-bind = Vincular a identidade
+agents-bind-open = Vincular a identidade de um agente
 agents-bound = A identidade está vinculada à sua conta.
 agents-unbound = A identidade foi retirada da sua conta e tudo o que foi emitido com ela foi revogado.
 agents-grant-ended = A concessão e tudo o que foi delegado com ela foram encerrados.

@@ -1,6 +1,6 @@
 consent-title = Permitir o acesso?
 consent-heading = { $client } pede acesso
-consent-answer-to = A resposta vai para { $host }.
+consent-answer-to = Você voltará a { $host }.
 consent-able = Ele poderia:
 consent-danger = De grande alcance
 consent-before = (permitido antes)
@@ -11,7 +11,7 @@ consent-claim = Conhecer um único dado do seu perfil: { $claim }
 consent-about-client = Sobre o aplicativo
 consent-policy = Política de privacidade
 consent-terms = Termos de serviço
-scope-openid = Saber quem você é (um identificador)
+scope-openid = Ver o ID da sua conta
 scope-profile = Ver seu perfil: nome, foto, idioma
 scope-email = Ver seu endereço de e-mail
 scope-address = Ver seu endereço postal

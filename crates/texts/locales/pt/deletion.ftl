@@ -1,6 +1,8 @@
 # An account that is to be erased.
 
 account-delete = Eliminar a minha conta
+account-delete-act = Excluir
+account-delete-ask = Excluir a conta { $name }?
 account-delete-text = As sessões, as aplicações e os tokens terminam de imediato. { $days ->
     [one] Após { $days } dia a conta é apagada de vez; até lá pode mantê-la, com um link enviado por e-mail.
    *[other] Após { $days } dias a conta é apagada de vez; até lá pode mantê-la, com um link enviado por e-mail.

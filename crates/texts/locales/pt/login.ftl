@@ -3,6 +3,7 @@ login-for-client = para continuar em { $client }
 login-username = Nome de usuário ou e-mail
 login-password = Senha
 login-submit = Entrar
+login-new-here = Novo por aqui?
 login-forgotten = Esqueceu sua senha?
 login-name-first = Digite primeiro seu nome de usuário ou e-mail.
 login-password-wrong = O nome de usuário ou a senha não está correto.

@@ -1,4 +1,4 @@
-page-address-hint = Confira a barra de endereços antes de digitar uma senha.
+page-address-hint = Você está em { $host }. Confira se a barra de endereços diz o mesmo antes de digitar uma senha.
 page-or = ou
 page-continue = Continuar
 page-cancel = Cancelar
@@ -19,7 +19,6 @@ page-yes = sim
 page-no = não
 page-logged-in-as = Você entrou como { $name }.
 page-to-account = Ir para sua conta
-page-device-app = um aplicativo neste dispositivo
 page-device-app-scheme = um aplicativo neste dispositivo ({ $scheme })
 page-missing-title = Página não encontrada
 page-missing-heading = Esta página não existe

@@ -7,4 +7,5 @@ password-name = A nova senha é formada pelo seu nome ou endereço, ou o contém
 password-server = A nova senha contém o nome deste servidor. Escolha outra.
 password-show = Mostrar a senha
 password-strength = Força da nova senha
+password-short = Ainda é muito curta.
 password-fits = Suficientemente longa e sem os seus nomes.

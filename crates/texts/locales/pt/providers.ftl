@@ -19,5 +19,6 @@ provider-taken = Sua conta no outro serviço está vinculada a outra conta aqui.
 provider-last-way = Esta é a única forma de entrar na sua conta. Configure outra primeiro.
 provider-unlinked = Você não entra mais dessa forma.
 provider-account-title = Outras formas de entrar
+provider-account-not-linked = Não vinculado
 provider-account-link = Vincular { $provider }
 provider-account-unlink = Desvincular

@@ -14,6 +14,7 @@ agents-prove = Bir kimliği bağlamak veya belgesini yenilemek için size ait ol
 agents-proof = Bunun yazdırdığı kanıt
 agents-document = Kanıtta yoksa kimlik belgesi
 agents-bind = Kimliği bağla
+agents-bind-open = Bir ajanın kimliğini bağla
 agents-bound = Kimlik hesabınıza bağlandı.
 agents-unbound = Kimlik hesabınızdan kaldırıldı ve onunla verilen her şey iptal edildi.
 agents-grant-ended = Yetki ve onunla devredilen her şey sona erdi.

@@ -1,6 +1,6 @@
 consent-title = Erişime izin verilsin mi?
 consent-heading = { $client } erişim istiyor
-consent-answer-to = Yanıt { $host } adresine gider.
+consent-answer-to = Şuraya döneceksiniz: { $host }.
 consent-able = Şunları yapabilir:
 consent-danger = Geniş kapsamlı
 consent-before = (daha önce izin verildi)
@@ -11,7 +11,7 @@ consent-claim = Profilinizden tek bir bilgiyi öğrenmek: { $claim }
 consent-about-client = Uygulama hakkında
 consent-policy = Gizlilik politikası
 consent-terms = Hizmet koşulları
-scope-openid = Kim olduğunuzu bilmek (bir tanımlayıcı)
+scope-openid = Hesap kimliğinizi görmek
 scope-profile = Profilinizi görmek: ad, resim, dil
 scope-email = E-posta adresinizi görmek
 scope-address = Posta adresinizi görmek

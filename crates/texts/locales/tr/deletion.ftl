@@ -1,6 +1,8 @@
 # An account that is to be erased.
 
 account-delete = Hesabımı sil
+account-delete-act = Sil
+account-delete-ask = { $name } hesabı silinsin mi?
 account-delete-text = Oturumlar, uygulamalar ve belirteçler hemen sona erer. Hesap { $days } gün sonra kalıcı olarak silinir; o zamana kadar, size e-postayla gönderilen bağlantıyla onu koruyabilirsiniz.
 account-delete-sure = Hesabımın silinmesini istiyorum.
 account-delete-confirm = Hesabınızı silmek için kutuyu işaretleyin.

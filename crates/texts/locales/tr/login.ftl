@@ -3,6 +3,7 @@ login-for-client = { $client } uygulamasına devam etmek için
 login-username = Kullanıcı adı veya e-posta adresi
 login-password = Parola
 login-submit = Giriş yap
+login-new-here = Burada yeni misiniz?
 login-forgotten = Parolanızı mı unuttunuz?
 login-name-first = Önce kullanıcı adınızı veya e-posta adresinizi yazın.
 login-password-wrong = Kullanıcı adı veya parola doğru değil.

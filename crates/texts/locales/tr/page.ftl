@@ -1,4 +1,4 @@
-page-address-hint = Parola yazmadan önce adres çubuğunu kontrol edin.
+page-address-hint = Şu anda { $host } adresindesiniz. Parola yazmadan önce adres çubuğunda bunun yazdığını kontrol edin.
 page-or = veya
 page-continue = Devam
 page-cancel = İptal
@@ -19,7 +19,6 @@ page-yes = evet
 page-no = hayır
 page-logged-in-as = { $name } olarak giriş yaptınız.
 page-to-account = Hesabınıza gidin
-page-device-app = bu cihazdaki bir uygulama
 page-device-app-scheme = bu cihazdaki bir uygulama ({ $scheme })
 page-missing-title = Sayfa bulunamadı
 page-missing-heading = Böyle bir sayfa yok

@@ -7,4 +7,5 @@ password-name = Yeni parola adınızdan veya adresinizden oluşuyor ya da bunlar
 password-server = Yeni parola bu sunucunun adını içeriyor. Başka bir tane seçin.
 password-show = Parolayı göster
 password-strength = Yeni parolanın gücü
+password-short = Henüz çok kısa.
 password-fits = Yeterince uzun ve adlarınızı içermiyor.

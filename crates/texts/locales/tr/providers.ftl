@@ -19,5 +19,6 @@ provider-taken = Diğer hizmetteki hesabınız burada başka bir hesaba bağlı.
 provider-last-way = Bu, hesabınıza giriş yapmanın tek yolu. Önce başka bir yol kurun.
 provider-unlinked = Artık bu yolla giriş yapmıyorsunuz.
 provider-account-title = Diğer giriş yolları
+provider-account-not-linked = Bağlı değil
 provider-account-link = Bağla: { $provider }
 provider-account-unlink = Bağlantıyı kaldır

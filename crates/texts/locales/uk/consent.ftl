@@ -1,6 +1,6 @@
 consent-title = Дозволити доступ?
 consent-heading = { $client } просить доступ
-consent-answer-to = Відповідь надійде до { $host }.
+consent-answer-to = Ви повернетеся до { $host }.
 consent-able = Застосунок зможе:
 consent-danger = Далекосяжне
 consent-before = (дозволено раніше)
@@ -11,7 +11,7 @@ consent-claim = Знати одну відомість із вашого про�
 consent-about-client = Про застосунок
 consent-policy = Політика приватності
 consent-terms = Умови користування
-scope-openid = Знати, хто ви (ідентифікатор)
+scope-openid = Бачити ID вашого облікового запису
 scope-profile = Бачити ваш профіль: ім’я, зображення, мову
 scope-email = Бачити вашу електронну адресу
 scope-address = Бачити вашу поштову адресу

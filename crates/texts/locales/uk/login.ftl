@@ -3,6 +3,7 @@ login-for-client = щоб перейти до { $client }
 login-username = Ім’я користувача або електронна адреса
 login-password = Пароль
 login-submit = Увійти
+login-new-here = Уперше тут?
 login-forgotten = Забули пароль?
 login-name-first = Спершу введіть ім’я користувача або електронну адресу.
 login-password-wrong = Неправильне ім’я користувача або пароль.

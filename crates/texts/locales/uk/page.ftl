@@ -1,4 +1,4 @@
-page-address-hint = Перш ніж вводити пароль, перевірте адресний рядок.
+page-address-hint = Ви на { $host }. Перш ніж вводити пароль, переконайтеся, що так указано в адресному рядку.
 page-or = або
 page-continue = Далі
 page-cancel = Скасувати
@@ -19,7 +19,6 @@ page-yes = так
 page-no = ні
 page-logged-in-as = Ви увійшли як { $name }.
 page-to-account = Перейти до облікового запису
-page-device-app = застосунок на цьому пристрої
 page-device-app-scheme = застосунок на цьому пристрої ({ $scheme })
 page-missing-title = Сторінку не знайдено
 page-missing-heading = Такої сторінки немає

@@ -19,5 +19,6 @@ provider-taken = Ваш обліковий запис в іншому серві
 provider-last-way = Це єдиний спосіб увійти до вашого облікового запису. Спершу налаштуйте інший.
 provider-unlinked = Ви більше не входите цим способом.
 provider-account-title = Інші способи входу
+provider-account-not-linked = Не прив’язано
 provider-account-link = Пов’язати { $provider }
 provider-account-unlink = Від’єднати

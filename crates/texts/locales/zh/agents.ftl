@@ -14,6 +14,7 @@ agents-prove = 要绑定身份或更新其文档，请证明您持有该身份�
 agents-proof = 命令输出的证明
 agents-document = 身份文档（若证明中未包含）
 agents-bind = 绑定身份
+agents-bind-open = 绑定代理的身份
 agents-bound = 身份已绑定到您的账户。
 agents-unbound = 身份已从您的账户移除，凭它签发的一切均已撤销。
 agents-grant-ended = 该授权及据此委托的一切均已终止。

@@ -1,6 +1,6 @@
 consent-title = 允许访问？
 consent-heading = { $client } 请求访问
-consent-answer-to = 结果将发往 { $host }。
+consent-answer-to = 您将返回 { $host }。
 consent-able = 它将能够：
 consent-danger = 影响重大
 consent-before = （此前已允许）
@@ -11,7 +11,7 @@ consent-claim = 获知您个人资料中的一项信息：{ $claim }
 consent-about-client = 关于该应用
 consent-policy = 隐私政策
 consent-terms = 服务条款
-scope-openid = 知道您是谁（一个标识符）
+scope-openid = 查看您的账号 ID
 scope-profile = 查看您的个人资料：姓名、头像、语言
 scope-email = 查看您的电子邮箱
 scope-address = 查看您的邮寄地址

@@ -1,6 +1,8 @@
 # An account that is to be erased.
 
 account-delete = 删除我的账号
+account-delete-act = 删除
+account-delete-ask = 删除账号 { $name }？
 account-delete-text = 会话、应用和令牌会立即终止。账号将在 { $days } 天后被永久清除；在此之前，您可以通过发送给您的邮件中的链接保留它。
 account-delete-sure = 我希望清除我的账号。
 account-delete-confirm = 要删除账号，请勾选此框。

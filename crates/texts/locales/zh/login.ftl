@@ -3,6 +3,7 @@ login-for-client = 以继续使用 { $client }
 login-username = 用户名或电子邮箱
 login-password = 密码
 login-submit = 登录
+login-new-here = 新用户？
 login-forgotten = 忘记密码了？
 login-name-first = 请先输入用户名或电子邮箱。
 login-password-wrong = 用户名或密码不正确。

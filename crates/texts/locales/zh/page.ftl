@@ -1,4 +1,4 @@
-page-address-hint = 输入密码前请核对地址栏。
+page-address-hint = 您正在访问 { $host }。输入密码前请核对地址栏是否一致。
 page-or = 或
 page-continue = 继续
 page-cancel = 取消
@@ -18,7 +18,6 @@ page-yes = 是
 page-no = 否
 page-logged-in-as = 您当前以 { $name } 的身份登录。
 page-to-account = 前往您的账户
-page-device-app = 此设备上的应用
 page-device-app-scheme = 此设备上的应用（{ $scheme }）
 page-missing-title = 找不到页面
 page-missing-heading = 没有这个页面

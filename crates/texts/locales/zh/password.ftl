@@ -7,4 +7,5 @@ password-name = 新密码由您的名称或地址组成，或包含它们。请�
 password-server = 新密码包含此服务器的名称。请另选一个。
 password-show = 显示密码
 password-strength = 新密码的强度
+password-short = 还太短。
 password-fits = 长度足够，且不含您的名字。

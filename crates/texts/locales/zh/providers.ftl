@@ -19,5 +19,6 @@ provider-taken = 您在外部服务的账户已关联到此处的另一账户。
 provider-last-way = 这是登录您账户的唯一方式。请先设置其他方式。
 provider-unlinked = 您不再以该方式登录。
 provider-account-title = 其他登录方式
+provider-account-not-linked = 未关联
 provider-account-link = 关联 { $provider }
 provider-account-unlink = 取消关联

@@ -55,6 +55,7 @@ pub(crate) fn buttons(browser: &BrowserRequest) -> Vec<ProviderButton> {
                 .logo_uri
                 .is_some()
                 .then(|| format!("/provider-logo/{}", provider.name)),
+            preset: provider.preset,
         })
         .collect()
 }
