@@ -57,6 +57,15 @@ pub struct Facts {
     pub path: &'static str,
     /// What it does, one sentence.
     pub summary: &'static str,
+    /// It ends something that does not come back by doing the opposite: see [`Facts::is_final`].
+    pub ends: bool,
+}
+
+impl Facts {
+    /// Whether a page asks twice before it: what it removes or ends is gone.
+    pub const fn is_final(&self) -> bool {
+        self.ends || matches!(self.method, Method::Delete)
+    }
 }
 
 /// What the document says of an operation's input and output.

@@ -39,9 +39,17 @@ impl<I, O> Operation<I, O> {
                 method,
                 path,
                 summary,
+                ends: false,
             },
             run,
         }
+    }
+
+    /// It ends something for good. One that removes (`DELETE`) says so by its method.
+    #[must_use]
+    pub const fn ends(mut self) -> Operation<I, O> {
+        self.facts.ends = true;
+        self
     }
 
     /// Performs it, if the administrator may, and has it recorded. `target`: what it is about, for
