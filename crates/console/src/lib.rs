@@ -18,6 +18,8 @@ mod assets;
 mod engine;
 mod pages;
 mod session;
+#[cfg(test)]
+mod tests;
 mod view;
 
 use signet_request::http::Router;

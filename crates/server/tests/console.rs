@@ -352,11 +352,17 @@ fn of_two_who_change_a_record_the_second_sees_what_the_first_changed_and_loses_n
     let server = server(&mail);
     administrator(&server);
     let (mut root, ..) = enter(&server, "/console");
-    let first = root.get("/console/do/replaceClient?p.client_id=web");
-    let second = root.get("/console/do/replaceClient?p.client_id=web");
+    let page = root.get("/console/do/createClient");
+    let fields = [
+        ("b.client_id", "shop"),
+        ("b.redirect_uris", "https://client.example/cb"),
+    ];
+    send(&mut root, &page, "createClient", &fields).expect("client_secret");
+    let first = root.get("/console/do/replaceClient?p.client_id=shop");
+    let second = root.get("/console/do/replaceClient?p.client_id=shop");
     let redirects = "https://client.example/cb";
     let same = [
-        ("p.client_id", "web"),
+        ("p.client_id", "shop"),
         ("b.redirect_uris", redirects),
         ("b.enabled", "true"),
         ("b.scope", "openid"),
@@ -387,7 +393,7 @@ fn of_two_who_change_a_record_the_second_sees_what_the_first_changed_and_loses_n
         .snapshot()
         .registry
         .clients
-        .get("web")
+        .get("shop")
         .cloned()
         .unwrap();
     assert_eq!(client.client_name.as_deref(), Some("First"));
@@ -402,7 +408,7 @@ fn of_two_who_change_a_record_the_second_sees_what_the_first_changed_and_loses_n
         .snapshot()
         .registry
         .clients
-        .get("web")
+        .get("shop")
         .cloned()
         .unwrap();
     assert_eq!(

@@ -186,7 +186,17 @@ impl Fields {
     }
 
     /// The field that a refusal is about: the one whose member its words begin with, or name.
-    pub(crate) fn about(&self, said: &str) -> Option<&Field> {
+    pub(crate) fn about(&self, code: &str, said: &str) -> Option<&Field> {
+        // Some codes name a member themselves: `invalid_redirect_uri`.
+        let coded = code
+            .strip_prefix("invalid_")
+            .filter(|name| name.contains('_'));
+        let mut fields = self.fields.iter();
+        let named = fields.find(|field| Some(field.name.trim_end_matches('s')) == coded);
+        named.or_else(|| self.said(said))
+    }
+
+    fn said(&self, said: &str) -> Option<&Field> {
         let is_part = |c: char| c.is_ascii_alphanumeric() || "_.".contains(c);
         let words: Vec<&str> = said
             .split(|c| !is_part(c))

@@ -321,10 +321,8 @@ fn subject(draft: &Draft) -> String {
 /// A refusal, at the field that it is about.
 fn refuse(t: &Face, sheet: &Sheet, draft: &mut Draft, problem: &Problem) {
     draft.status = StatusCode::from_u16(problem.status()).unwrap_or(StatusCode::BAD_REQUEST);
-    let field = sheet
-        .fields
-        .as_ref()
-        .and_then(|fields| fields.about(problem.detail()));
+    let fields = sheet.fields.as_ref();
+    let field = fields.and_then(|fields| fields.about(problem.code(), problem.detail()));
     if let Some(field) = field {
         draft.wrong.push(Wrong {
             field: Some(field.name.clone()),

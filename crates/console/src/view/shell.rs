@@ -107,7 +107,7 @@ pub(crate) fn kind_text(t: &Face, slug: &str) -> Cow<'static, str> {
     })
 }
 
-fn navigation(t: &Face, catalog: &Catalog, at: &str) -> Markup {
+pub(crate) fn navigation(t: &Face, catalog: &Catalog, at: &str) -> Markup {
     let listed: Vec<String> = catalog
         .kinds()
         .filter(|kind| kind.list().is_some())
