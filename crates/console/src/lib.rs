@@ -16,12 +16,14 @@
 
 mod assets;
 mod engine;
+pub mod first;
 mod pages;
 mod session;
 #[cfg(test)]
 mod tests;
 mod view;
 
+use signet_login::administrator;
 use signet_request::http::Router;
 
 /// Adds the console's routes.
@@ -30,6 +32,9 @@ pub fn routes(router: &mut Router) {
         .get("/console", pages::overview::show)
         .get("/console/", pages::overview::without_slash)
         .post("/console/leave", pages::leave::submit)
+        .get(first::PATH, pages::first::show)
+        .post(first::PATH, pages::first::submit)
+        .post(administrator::PASSKEY, administrator::submit)
         .get("/console/audit", pages::audit::show)
         .get("/console/settings", pages::settings::show)
         .get("/console/keys", pages::keys::show)

@@ -8,7 +8,7 @@
 //! logout, a changed password or another administrator ends. What outlives the session asks for two
 //! factors of the last minutes again ([`Session::is_fresh`]).
 //!
-//! Whether the person may administer is asked anew by every operation ([`Admin::of_session`]).
+//! Whether the person may administer is asked again by every operation ([`Admin::of_session`]).
 
 use bytes::Bytes;
 use http::{StatusCode, header};

@@ -246,8 +246,14 @@ const BY_THEMSELVES: &[(&str, &str)] = &[
     ("importUsers", "moving in: in the list of all"),
     ("importClient", "moving in: in the list of all"),
     ("exportUsers", "moving out: in the list of all"),
-    ("exportUsersWithCredentials", "moving out: in the list of all"),
-    ("endAgentGrant", "names a grant of an agent: in the list of all"),
+    (
+        "exportUsersWithCredentials",
+        "moving out: in the list of all",
+    ),
+    (
+        "endAgentGrant",
+        "names a grant of an agent: in the list of all",
+    ),
 ];
 
 #[test]

@@ -57,14 +57,18 @@ pub struct Facts {
     pub path: &'static str,
     /// What it does, one sentence.
     pub summary: &'static str,
-    /// It ends something that does not come back by doing the opposite: see [`Facts::is_final`].
-    pub ends: bool,
+    /// Whether it ends something that does not come back by doing the opposite; None: where its
+    /// method removes.
+    pub ends: Option<bool>,
 }
 
 impl Facts {
     /// Whether a page asks twice before it: what it removes or ends is gone.
     pub const fn is_final(&self) -> bool {
-        self.ends || matches!(self.method, Method::Delete)
+        match self.ends {
+            Some(ends) => ends,
+            None => matches!(self.method, Method::Delete),
+        }
     }
 }
 

@@ -39,7 +39,7 @@ impl<I, O> Operation<I, O> {
                 method,
                 path,
                 summary,
-                ends: false,
+                ends: None,
             },
             run,
         }
@@ -48,7 +48,14 @@ impl<I, O> Operation<I, O> {
     /// It ends something for good. One that removes (`DELETE`) says so by its method.
     #[must_use]
     pub const fn ends(mut self) -> Operation<I, O> {
-        self.facts.ends = true;
+        self.facts.ends = Some(true);
+        self
+    }
+
+    /// It removes (`DELETE`) what would have ended something: nothing is lost by it.
+    #[must_use]
+    pub const fn keeps(mut self) -> Operation<I, O> {
+        self.facts.ends = Some(false);
         self
     }
 

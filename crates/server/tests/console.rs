@@ -1,12 +1,14 @@
 //! The console: who gets in, what its forms do, what they refuse.
 use crate::common::{
-    Server, block_on,
+    Server, Setup, block_on,
     browser::{Browser, Page},
     client::escape,
     people::{CHEAP, Mail, PASSWORD, add_user, start},
     totp::{App, between},
 };
+use signet_console::first;
 use signet_crypto::password::hash;
+use signet_directory::passwords::PasswordOptions;
 use signet_directory::{NewUser, User};
 use signet_login::journey::totp;
 use signet_oauth::client::Client;
@@ -631,4 +633,147 @@ fn the_console_speaks_the_readers_language() {
     let (mut root, ..) = enter(&server, "/console");
     root.get("/console/users?ui_locales=ar")
         .expect("dir=\"rtl\"");
+}
+
+/// A server that nobody has an account at.
+fn empty() -> Server {
+    let server = Server::start(Setup {
+        clients: vec![command_line()],
+        passwords: PasswordOptions {
+            cost: CHEAP,
+            ..PasswordOptions::default()
+        },
+        ..Setup::default()
+    });
+    server.stop_clock();
+    server
+}
+
+fn first_link(server: &Server) -> String {
+    let link = block_on(first::link(&server.realm))
+        .unwrap()
+        .expect("a link");
+    let (_, below) = link.split_once("/console").unwrap();
+    format!("/console{below}")
+}
+
+#[test]
+fn the_link_of_the_first_start_makes_one_administrator_once() {
+    let server = empty();
+    let older = first_link(&server);
+    let link = first_link(&server);
+    let secret = link.split_once("token=").unwrap().1.to_owned();
+    // What is stored does not open it, and the one before it is worth nothing.
+    let mut browser = Browser::new(&server);
+    browser
+        .get(&older)
+        .expect_status(400)
+        .expect("This link was used");
+    browser.get("/console/first?token=").expect_status(400);
+    let page = browser.get(&link).expect("The first administrator");
+    assert_eq!(page.field("token"), secret);
+    // Opening it again changes nothing; a refused name or password neither.
+    browser.get(&link).expect("The first administrator");
+    let send = |browser: &mut Browser<'_>, name: &str, password: &str| {
+        let fields = [
+            ("token", secret.as_str()),
+            ("username", name),
+            ("new_password", password),
+        ];
+        browser.post("/console/first", &fields)
+    };
+    send(&mut browser, "root", "short")
+        .expect_status(400)
+        .expect("value=\"root\"");
+    send(&mut browser, "a b", PASSWORD)
+        .expect_status(400)
+        .expect("id=\"problem\"");
+    // A passkey is offered; whoever has none now sets up an app, and is in the console.
+    let page = send(&mut browser, "root", PASSWORD);
+    let page = browser.press(&page.expect("passkey-add"), "later", &[]);
+    let app = App::of(&between(&page.text(), "<code id=\"totp-secret\">", "<"));
+    let code = app.code(&server, 0);
+    let page = browser.press(&page, "totp-add", &[("totp", &code), ("label", "phone")]);
+    page.expect("<bdi>Overview</bdi>")
+        .expect("You have no passkey");
+    let users = &server.realm.people.users;
+    let root = block_on(users.by_login("root", server.realm.now()))
+        .unwrap()
+        .unwrap();
+    assert!(root.admin);
+    // Used, and no further one is made.
+    let mut other = Browser::new(&server);
+    other.get(&link).expect_status(400);
+    send(&mut other, "second", PASSWORD).expect_status(400);
+    assert!(block_on(first::link(&server.realm)).unwrap().is_none());
+}
+
+#[test]
+fn of_two_who_send_the_first_link_at_once_one_is_the_administrator() {
+    let server = empty();
+    let secret = first_link(&server)
+        .split_once("token=")
+        .unwrap()
+        .1
+        .to_owned();
+    let made: usize = std::thread::scope(|scope| {
+        let tries: Vec<_> = ["one", "two", "three", "four"]
+            .into_iter()
+            .map(|name| {
+                let (server, secret) = (&server, &secret);
+                scope.spawn(move || {
+                    let fields = [
+                        ("token", secret.as_str()),
+                        ("username", name),
+                        ("new_password", PASSWORD),
+                    ];
+                    let page = Browser::new(server).post("/console/first", &fields);
+                    usize::from(page.reply.status == 200)
+                })
+            })
+            .collect();
+        tries.into_iter().map(|one| one.join().unwrap()).sum()
+    });
+    let all = block_on(server.realm.people.users.list(None, 10, server.realm.now())).unwrap();
+    assert_eq!((made, all.len()), (1, 1));
+}
+
+#[test]
+fn the_link_of_the_first_start_ends_after_a_day() {
+    let server = empty();
+    let link = first_link(&server);
+    server.pass(first::MAX_LINK_SECONDS - 1);
+    Browser::new(&server)
+        .get(&link)
+        .expect("The first administrator");
+    server.pass(1);
+    Browser::new(&server).get(&link).expect_status(400);
+}
+
+#[test]
+fn the_link_of_development_mode_logs_the_administrator_in_once_and_a_second_factor_is_still_asked_for()
+ {
+    let mail = Mail::new();
+    let server = server(&mail);
+    administrator(&server);
+    let link = block_on(first::login_link(&server.realm, "root"))
+        .unwrap()
+        .expect("a link");
+    let (_, below) = link.split_once("/console").unwrap();
+    let link = format!("/console{below}");
+    let secret = link.split_once("token=").unwrap().1.to_owned();
+    let mut browser = Browser::new(&server);
+    browser
+        .get(&link)
+        .expect("logs the administrator of this development server in");
+    let page = browser.post("/console/first", &[("token", &secret)]);
+    browser
+        .press(&page.expect("passkey-add"), "later", &[])
+        .expect("totp-secret");
+    Browser::new(&server).get(&link).expect_status(400);
+    assert!(
+        block_on(first::login_link(&server.realm, "nobody"))
+            .unwrap()
+            .is_none()
+    );
 }

@@ -34,7 +34,7 @@ impl Call {
     }
 
     /// With this member of the query.
-    pub(crate) fn with(mut self, name: &str, value: impl Into<String>) -> Call {
+    pub(crate) fn asking(mut self, name: &str, value: impl Into<String>) -> Call {
         self.query.push((name.to_owned(), value.into()));
         self
     }

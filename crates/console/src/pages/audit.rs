@@ -72,9 +72,9 @@ async fn backwards(
         if limit == 0 {
             return Ok(Found { lines, older: None });
         }
-        let mut called = Call::default().with("limit", limit.to_string());
+        let mut called = Call::default().asking("limit", limit.to_string());
         if let Some(from) = from {
-            called = called.with("from", from.to_string());
+            called = called.asking("from", from.to_string());
         }
         let items = parts::items(&call::read(session, row, called).await?);
         read += limit;
@@ -157,7 +157,7 @@ pub(crate) async fn show(context: Context) -> Response {
     }
     let frame = Frame::new(&t, title, "/audit");
     let content = html! {
-        form .filters method="get" action=(href(&t, "/audit")) role="search" {
+        form .filters method="get" action=(href(&t, "/audit")) role="search" aria-label=(t.text("console-filter")) {
             @for ((name, text, _), (_, label, _)) in wanted.iter().zip(FILTERS) {
                 div {
                     label for={ "q-" (name) } { (t.language.find(label).unwrap_or_default()) }

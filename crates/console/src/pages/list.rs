@@ -47,13 +47,13 @@ pub(crate) async fn show(context: Context) -> Response {
         .collect();
     let mut called = Call::default();
     if reads.query.iter().any(|(name, _)| name == "limit") {
-        called = called.with("limit", PAGE.to_string());
+        called = called.asking("limit", PAGE.to_string());
     }
     if let Some(after) = asked("after") {
-        called = called.with("after", after);
+        called = called.asking("after", after);
     }
     for (name, _, value) in filters.iter().filter(|(_, _, value)| !value.is_empty()) {
-        called = called.with(name, value.clone());
+        called = called.asking(name, value.clone());
     }
     let title = parts::kind_text(&t, &kind);
     match call::read(&session, list, called).await {
@@ -82,7 +82,7 @@ fn filter_form(t: &Face, at: &str, filters: &[(String, String, String)]) -> Mark
     let is_used = filters.iter().any(|(_, _, value)| !value.is_empty());
     html! {
         @if !filters.is_empty() {
-            form .filters method="get" action=(href(t, at)) role="search" {
+            form .filters method="get" action=(href(t, at)) role="search" aria-label=(t.text("console-filter")) {
                 @for (name, about, value) in filters {
                     div {
                         label for={ "q-" (name) } { (name) }

@@ -1,5 +1,6 @@
 //! The pages, one file each.
 pub(crate) mod audit;
+pub(crate) mod first;
 pub(crate) mod keys;
 pub(crate) mod leave;
 pub(crate) mod list;

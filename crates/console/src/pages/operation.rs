@@ -22,7 +22,7 @@ use crate::engine::conflict::{self, Changed};
 use crate::engine::fields::{Fields, Why, Wrong};
 use crate::engine::form::Form;
 use crate::session::Session;
-use crate::view::shell::{Frame, Notice, encoded, href};
+use crate::view::shell::{Frame, Notice, encoded, href, kind_text};
 use crate::view::{fields, values};
 
 /// What a form says of itself beside its fields.
@@ -33,6 +33,8 @@ struct Draft {
     query: Vec<(String, String)>,
     /// What replaces: the record as it was read, and its revision.
     read: Option<(Value, Option<u64>)>,
+    /// What ends with it: a part of the record, how many, and whether there are more.
+    ends: Vec<(String, usize, bool)>,
     /// What each field shows, by its name.
     shown: Vec<(String, String)>,
     wrong: Vec<Wrong>,
@@ -152,11 +154,13 @@ async fn begin(
         read: record(session, catalog, sheet, &segments).await?,
         segments,
         shown: Vec::new(),
+        ends: Vec::new(),
         wrong: Vec::new(),
         changed: Vec::new(),
         notice: None,
         status: StatusCode::OK,
     };
+    draft.ends = held(session, catalog, sheet, &draft.segments).await;
     let nothing = Value::Null;
     let document = draft
         .read
@@ -205,6 +209,32 @@ async fn record(
         Err(problem) if problem.code() == "not_found" && facts.method == Method::Put => Ok(None),
         Err(problem) => Err(problem),
     }
+}
+
+/// What the record holds that an operation on the whole record ends with it.
+async fn held(
+    session: &Session,
+    catalog: &Catalog,
+    sheet: &Sheet,
+    segments: &[(&'static str, String)],
+) -> Vec<(String, usize, bool)> {
+    let facts = sheet.facts();
+    let (Some(kind), [(name, id)]) = (catalog.kind_of(facts), segments) else {
+        return Vec::new();
+    };
+    let mut all = Vec::new();
+    if !facts.is_final() || Some(*name) != kind.segment() || id.is_empty() {
+        return all;
+    }
+    for part in kind.parts().into_iter().filter(|part| is_list(*part)) {
+        let read = call::read(session, part, Call::of(Some(name), id)).await;
+        if let Ok(document) = read {
+            let count = parts::items(&document).len();
+            let path = part.facts().path.rsplit('/').next().unwrap_or_default();
+            all.push((path.to_owned(), count, document["next"].is_string()));
+        }
+    }
+    all
 }
 
 /// Whether what it answers is a list.
@@ -305,6 +335,7 @@ fn typed(sheet: &Sheet, form: &Form) -> Draft {
                 (field.name.clone(), text)
             })
             .collect(),
+        ends: Vec::new(),
         wrong: Vec::new(),
         changed: Vec::new(),
         notice: None,
@@ -587,6 +618,14 @@ fn ends(t: &Face, sheet: &Sheet, draft: &Draft, must_confirm: bool) -> Markup {
     html! {
         div .ends {
             p { strong { (t.text("console-ends")) } " " span lang="en" { (sheet.facts().summary) "." } }
+            @let held: Vec<_> = draft.ends.iter().filter(|(_, count, _)| *count > 0).collect();
+            @if !held.is_empty() {
+                ul {
+                    @for (part, count, more) in held {
+                        li { (kind_text(t, part)) ": " strong { (count) @if *more { "+" } } }
+                    }
+                }
+            }
             @if let Some((read, _)) = draft.read.as_ref().filter(|_| sheet.facts().method != Method::Put) {
                 details { summary { (t.text("console-record")) } (values::members(t, read, &[], 1)) }
             }

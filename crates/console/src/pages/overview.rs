@@ -2,10 +2,11 @@
 
 use maud::{Markup, html};
 use serde_json::Value;
+use signet_directory::CredentialKind;
+use signet_login::passkeys::relying_party;
 use signet_pages::Face;
 use signet_request::browser_request::BrowserRequest;
 use signet_request::http::{Context, Response};
-use signet_texts::Arg;
 
 use super::{audit, parts};
 use crate::engine::call::{self, Call};
@@ -158,7 +159,14 @@ pub(crate) async fn show(context: Context) -> Response {
     let now = session.context.now();
     let facts = facts(&session, &catalog).await;
     let trail = audit::administration(&session, LATEST).await;
-    let concerns = concerns(&t, &facts, now);
+    let mut concerns = concerns(&t, &facts, now);
+    let has_passkey = session.user().has(CredentialKind::Passkey);
+    if !has_passkey && relying_party(&session.context.snapshot.settings).is_some() {
+        concerns.push(Concern {
+            text: html! { (t.text("console-no-passkey")) },
+            at: "/../account#security",
+        });
+    }
     let frame = Frame::new(&t, t.text("console-overview"), "");
     let content = html! {
         section .attention data-calm[concerns.is_empty()] {
@@ -225,7 +233,7 @@ fn tiles(t: &Face, session: &Session, facts: &Facts, now: u64) -> Markup {
             @if session.realm().id().is_default() { (tile("/realms", (registry.realms.len() + 1).to_string(), kind("realms"))) }
             @if let Some(nodes) = &facts.nodes { (tile("/nodes", nodes.len().max(1).to_string(), kind("nodes"))) }
             @if let Some(since) = oldest {
-                (tile("/keys", t.with("console-days", &[("days", Arg::Number(now.saturating_sub(since) / 86_400))]), t.text("console-oldest-key")))
+                (tile("/keys", (now.saturating_sub(since) / 86_400).to_string(), t.text("console-oldest-key")))
             }
             @if let Some(changed) = changed { (tile("/settings?source=configuration", changed.to_string(), t.text("console-settings-set"))) }
         }

@@ -58,7 +58,7 @@ pub(crate) async fn show(context: Context) -> Response {
     let frame = Frame::new(&t, title, "/settings");
     let content = html! {
         p .lead { (t.text("console-settings-about")) }
-        form .filters method="get" action=(href(&t, "/settings")) role="search" {
+        form .filters method="get" action=(href(&t, "/settings")) role="search" aria-label=(t.text("console-filter")) {
             div {
                 label for="q-search" { (t.text("console-search")) }
                 input #q-search type="search" name="search" value=(words) autocomplete="off" spellcheck="false";

@@ -5,18 +5,12 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use signet_oauth::params::encode_into;
 use signet_pages::Face;
 use signet_request::browser_request::face_of as plain_face;
-use signet_request::http::context::path_of;
 use signet_request::http::{Context, Response, response};
 use std::borrow::Cow;
 
 use crate::assets::{SCRIPT, STYLE};
 use crate::engine::catalog::Catalog;
 use crate::session::{ROOT, Session};
-
-/// The part of a page's address before the console's own.
-pub(crate) fn base(context: &Context) -> &str {
-    path_of(&context.snapshot.settings.issuer)
-}
 
 /// How a page looks and speaks of whose sender nothing is known.
 pub(crate) fn face_of(context: &Context) -> Face {
@@ -204,7 +198,7 @@ impl<'a> Frame<'a> {
                     span { (t.brand.name()) }
                 }
                 @if !realm.is_default() { span .realm { (t.text("console-realm")) " " bdi { (realm.as_str()) } } }
-                form .find method="get" action=(href(t, "/users")) role="search" {
+                form .find method="get" action=(href(t, "/users")) role="search" aria-label=(t.text("console-find")) {
                     label .hidden for="find" { (t.text("console-find")) }
                     input #find type="search" name="search" placeholder=(t.text("console-find")) autocomplete="off" spellcheck="false";
                 }
@@ -266,7 +260,7 @@ fn mark(t: &Face) -> Markup {
 }
 
 /// A page for somebody who is in no session of the console.
-fn outside(t: &Face, status: StatusCode, title: &str, content: &Markup) -> Response {
+pub(crate) fn outside(t: &Face, status: StatusCode, title: &str, content: &Markup) -> Response {
     let here = html! {
         main #main .alone {
             div .mark { (mark(t)) span { (t.brand.name()) } }

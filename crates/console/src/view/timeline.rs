@@ -40,8 +40,9 @@ fn one(t: &Face, line: &Value) -> Markup {
             @if !subject.is_empty() {
                 a href=(href(t, &format!("/audit?who={}", encoded(subject)))) { code { bdi { (subject) } } }
             }
-            @for (name, about) in [("client_id", ""), ("method", ""), ("address", "")] {
-                @if !text(line, name).is_empty() { span title=(name) { (about) code { bdi { (text(line, name)) } } } }
+            @for name in ["client_id", "method", "address"] {
+                @let said = text(line, name);
+                @if !said.is_empty() && said != subject { span title=(name) { code { bdi { (said) } } } }
             }
             span .soft { "#" (line["index"]) }
         }
@@ -106,7 +107,9 @@ pub(crate) fn keys(t: &Face, keys: &[Value], now: u64) -> Markup {
                     svg viewBox="0 0 1000 26" preserveAspectRatio="none" aria-hidden="true" {
                         rect .published x=(made) y="9" width=(end.saturating_sub(made).max(3)) height="8" rx="4" {}
                         @if life.signs.is_some() {
-                            rect .signs x=(signs) y="5" width=(retired.saturating_sub(signs).max(3)) height="16" rx="4" {}
+                            rect .will x=(signs) y="5" width=(retired.saturating_sub(signs).max(3)) height="16" rx="4" {}
+                            @let done = retired.min(x(now)).max(signs);
+                            rect .signs x=(signs) y="5" width=(done.saturating_sub(signs).max(3)) height="16" rx="4" {}
                         }
                         line .now x1=(x(now)) x2=(x(now)) y1="0" y2="26" {}
                     }

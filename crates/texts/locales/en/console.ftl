@@ -66,10 +66,7 @@ console-required = required
 console-unset = as by default
 console-one-a-line = One a line.
 console-as-json = JSON.
-console-more-fields = { $count ->
-    [one] { $count } more field
-   *[other] { $count } more fields
-}
+console-more-fields = More fields: { $count }
 console-recorded = This is recorded in the audit trail.
 console-done = Done, and recorded in the audit trail.
 console-once = Keep what is secret here now: it is not shown again.
@@ -113,19 +110,10 @@ console-all-well = Nothing does. Nodes, keys and the audit trail are as they sho
 console-node-state = Node { $name } is { $state }.
 console-node-clock = The clock of node { $name } is wrong.
 console-audit-stopped = The audit trail is not being written.
-console-key-old = The key for { $alg } has signed for { $days ->
-    [one] { $days } day
-   *[other] { $days } days
-}.
-console-logouts-failed = { $count ->
-    [one] { $count } logout notice was given up.
-   *[other] { $count } logout notices were given up.
-}
-console-days = { $days ->
-    [one] { $days } day
-   *[other] { $days } days
-}
-console-oldest-key = Oldest signing key
+console-key-old = The key for { $alg } is old. Days for which it has signed: { $days }
+console-logouts-failed = Logout notices that were given up: { $count }
+
+console-oldest-key = Oldest signing key, days
 console-settings-set = Settings of your own
 
 console-keys-about = Each key is published before it signs, and stays published until what it signed has expired.
@@ -133,10 +121,7 @@ console-key-made = Published since { $time }.
 console-key-signs-since = Signs since { $time }.
 console-key-signs-from = Signs from { $time } on.
 console-key-ends = Removed at { $time }.
-console-key-age = { $days ->
-    [one] It is { $days } day old.
-   *[other] It is { $days } days old.
-}
+console-key-age = Age in days: { $days }
 console-key-published = published
 console-key-signing = signs
 
@@ -161,3 +146,13 @@ console-the-client = The client
 console-operations-about = Everything that the admin API can do, each with a form of its own. What operations and their members are for is said in English.
 console-operation = Operation
 console-right = Right
+
+console-first-title = The first administrator
+console-first-about = This server has no account yet. Choose a name and a password; then you add a passkey, or an app that shows codes.
+console-first-password = Password
+console-first-rule = Characters, at least: { $count }
+console-first-make = Make the account
+console-first-ended = This link was used, has ended, or is not whole. A start of the server prints another one, as long as there is no account.
+console-first-login = Administer
+console-first-login-about = This link logs the administrator of this development server in, once.
+console-no-passkey = You have no passkey: it is quicker than a code, and cannot be given away.
