@@ -7,7 +7,8 @@
 //! added there is here.
 //!
 //! - [`session`]: who is there, since when, and what a form must show.
-//! - [`engine`]: kinds, fields and calls, made of the rows.
+//! - [`engine`]: kinds and fields, made of the rows.
+//! - [`call`]: an operation is performed for the administrator.
 //! - [`view`]: from plain data to HTML.
 //! - [`pages`]: one file a page.
 //!
@@ -15,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod assets;
+mod call;
 mod engine;
 pub mod first;
 mod pages;

@@ -29,7 +29,7 @@ use signet_request::http::{Context, Response, response};
 use std::sync::Arc;
 
 use crate::engine::form::Form;
-use crate::view::shell;
+use crate::view::shell::{self, ROOT};
 
 /// How long the console can be used after two factors were shown, in seconds.
 pub(crate) const MAX_SECONDS: u64 = 8 * 3600;
@@ -38,8 +38,6 @@ pub(crate) const MAX_IDLE_SECONDS: u64 = 30 * 60;
 
 const COOKIE: Purpose = Purpose::Other("console");
 const FORM: Purpose = Purpose::Other("console-form");
-/// Where the console is, below the issuer.
-pub(crate) const ROOT: &str = "/console";
 /// Longest path that a login leads back to, in bytes.
 const MAX_BACK_BYTES: usize = 2048;
 
@@ -132,6 +130,16 @@ impl Session {
     /// Who administers.
     pub(crate) fn user(&self) -> &User {
         &self.present.user
+    }
+
+    /// The same, as pages show them.
+    pub(crate) fn visitor(&self) -> shell::Visitor {
+        let realm = self.context.realm.id();
+        shell::Visitor {
+            name: self.user().display_name().to_owned(),
+            token: self.form_token(),
+            realm: (!realm.is_default()).then(|| realm.as_str().to_owned()),
+        }
     }
 
     /// The realm that is administered.
@@ -240,9 +248,9 @@ enum Found {
 impl Found {
     async fn of(context: Context, realm: &Arc<Realm>) -> Result<Found, Response> {
         let browser = BrowserRequest::begin(context.seen_by(realm)).await?;
-        let not = |context, browser| Ok(Found::Not(Box::new(context), Box::new(browser)));
+        let not = |context, browser| Found::Not(Box::new(context), Box::new(browser));
         let Some(present) = browser.present().cloned() else {
-            return not(context, browser);
+            return Ok(not(context, browser));
         };
         let now = context.now();
         let row = &present.found.row;
@@ -262,10 +270,10 @@ impl Found {
                 begun_at: now,
                 seen_at: now,
             },
-            None => return not(context, browser),
+            None => return Ok(not(context, browser)),
         };
         if Admin::of_session(&browser.context, &present.user, row).is_err() {
-            return not(context, browser);
+            return Ok(not(context, browser));
         }
         Ok(Found::Entered(Box::new(Session {
             is_of_installation: realm.id() != context.realm.id(),
@@ -342,7 +350,6 @@ fn is_from_elsewhere(context: &Context) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
 
     #[test]
     fn a_login_leads_back_to_pages_of_the_console_alone() {

@@ -777,3 +777,27 @@ fn the_link_of_development_mode_logs_the_administrator_in_once_and_a_second_fact
             .is_none()
     );
 }
+
+#[test]
+fn a_search_ends_its_page_after_many_accounts_and_the_next_page_goes_on() {
+    let mail = Mail::new();
+    let server = server(&mail);
+    administrator(&server);
+    let users = &server.realm.people.users;
+    block_on(async {
+        for n in 0..20_100 {
+            let user = NewUser {
+                username: format!("n{n}"),
+                ..NewUser::default()
+            };
+            users.create(user, server.realm.now()).await.unwrap();
+        }
+    });
+    let (mut root, ..) = enter(&server, "/console/users");
+    let page = root
+        .get("/console/users?search=nobody-has-this")
+        .expect("There is nothing here");
+    let next = between(&page.text(), "rel=\"next\" href=\"", "\"").replace("&amp;", "&");
+    let page = root.get(&next).expect("There is nothing here");
+    assert!(!page.text().contains("rel=\"next\""), "it was the last");
+}

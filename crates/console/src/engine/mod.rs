@@ -1,5 +1,4 @@
-//! What the pages are made of: kinds of records and operations, fields, forms, calls.
-pub(crate) mod call;
+//! What the pages are made of: kinds of records and operations, fields, forms.
 pub(crate) mod catalog;
 pub(crate) mod conflict;
 pub(crate) mod fields;

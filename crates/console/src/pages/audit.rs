@@ -9,7 +9,7 @@ use signet_operation::problem::Problem;
 use signet_request::http::{Context, Response};
 
 use super::parts;
-use crate::engine::call::{self, Call};
+use crate::call::{self, Call};
 use crate::engine::catalog::Catalog;
 use crate::session::Session;
 use crate::view::shell::{Frame, encoded, href};
@@ -174,6 +174,6 @@ pub(crate) async fn show(context: Context) -> Response {
             }
         }
     };
-    let page = frame.render(&session, &catalog, &content);
+    let page = frame.render(&session.visitor(), &catalog, &content);
     session.finish(page)
 }

@@ -5,7 +5,7 @@ use signet_operation::problem::Problem;
 use signet_request::http::{Context, Response};
 
 use super::{list, parts};
-use crate::engine::call::{self, Call};
+use crate::call::{self, Call};
 use crate::engine::catalog::Catalog;
 use crate::session::Session;
 use crate::view::shell::Frame;
@@ -40,6 +40,6 @@ pub(crate) async fn show(context: Context) -> Response {
             ul .act-list { @for row in kind.beside() { li { (parts::act(&t, row, &[])) } } }
         }
     };
-    let page = frame.render(&session, &catalog, &content);
+    let page = frame.render(&session.visitor(), &catalog, &content);
     session.finish(page)
 }

@@ -6,7 +6,7 @@ use signet_pages::Face;
 use signet_request::http::{Context, Response};
 
 use super::parts;
-use crate::engine::call::{self, Call};
+use crate::call::{self, Call};
 use crate::engine::catalog::{Catalog, Kind, Reads};
 use crate::session::Session;
 use crate::view::shell::{Frame, encoded, href};
@@ -71,7 +71,7 @@ pub(crate) async fn show(context: Context) -> Response {
                 (pages(&t, &at, &filters, asked("after").is_some(), document["next"].as_str()))
                 (beside(&t, &kind))
             };
-            let page = frame.render(&session, &catalog, &content);
+            let page = frame.render(&session.visitor(), &catalog, &content);
             session.finish(page)
         }
         Err(problem) => parts::refused(session, &title, &at, &problem),

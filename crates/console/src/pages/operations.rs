@@ -43,6 +43,6 @@ pub(crate) async fn show(context: Context) -> Response {
             }
         }
     };
-    let page = frame.render(&session, &catalog, &content);
+    let page = frame.render(&session.visitor(), &catalog, &content);
     session.finish(page)
 }

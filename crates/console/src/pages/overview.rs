@@ -9,10 +9,10 @@ use signet_request::browser_request::BrowserRequest;
 use signet_request::http::{Context, Response};
 
 use super::{audit, parts};
-use crate::engine::call::{self, Call};
+use crate::call::{self, Call};
 use crate::engine::catalog::Catalog;
-use crate::session::{ROOT, Session};
-use crate::view::shell::{Frame, href};
+use crate::session::Session;
+use crate::view::shell::{Frame, ROOT, href};
 use crate::view::table::Table;
 use crate::view::timeline;
 
@@ -198,7 +198,7 @@ pub(crate) async fn show(context: Context) -> Response {
             }
         }
     };
-    let page = frame.render(&session, &catalog, &content);
+    let page = frame.render(&session.visitor(), &catalog, &content);
     session.finish(page)
 }
 

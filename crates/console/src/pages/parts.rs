@@ -25,7 +25,7 @@ pub(crate) fn refused(session: Session, title: &str, at: &str, refusal: &Problem
     let mut frame = Frame::new(&t, title, at);
     frame.status = StatusCode::from_u16(refusal.status()).unwrap_or(StatusCode::BAD_REQUEST);
     frame.notice = Some(Notice::Bad(problem(&t, refusal)));
-    let page = frame.render(&session, &catalog, &html! {});
+    let page = frame.render(&session.visitor(), &catalog, &html! {});
     session.finish(page)
 }
 

@@ -7,7 +7,7 @@ use signet_pages::Face;
 use signet_request::http::{Context, Response};
 
 use super::{audit, parts};
-use crate::engine::call::{self, Call};
+use crate::call::{self, Call};
 use crate::engine::catalog::{Catalog, Kind, Operation, names};
 use crate::session::Session;
 use crate::view::shell::{Frame, encoded, href};
@@ -82,7 +82,7 @@ pub(crate) async fn show(context: Context) -> Response {
             }
         }
     };
-    let page = frame.render(&session, &catalog, &content);
+    let page = frame.render(&session.visitor(), &catalog, &content);
     session.finish(page)
 }
 

@@ -8,7 +8,7 @@ use signet_request::http::{Context, Response};
 use std::collections::BTreeMap;
 
 use super::parts;
-use crate::engine::call::{self, Call};
+use crate::call::{self, Call};
 use crate::engine::catalog::Catalog;
 use crate::session::Session;
 use crate::view::fields;
@@ -82,7 +82,7 @@ pub(crate) async fn show(context: Context) -> Response {
             }
         }
     };
-    let page = frame.render(&session, &catalog, &content);
+    let page = frame.render(&session.visitor(), &catalog, &content);
     session.finish(page)
 }
 

@@ -10,7 +10,7 @@ use signet_pages::Face;
 use signet_request::http::{Context, Response};
 
 use super::parts;
-use crate::engine::call::{self, Call};
+use crate::call::{self, Call};
 use crate::engine::catalog::Catalog;
 use crate::session::Session;
 use crate::view::shell::{Frame, Notice, encoded, href};
@@ -74,7 +74,7 @@ fn page(session: Session, looked: Option<Result<Value, Problem>>) -> Response {
         }
         @if let Some(revoke) = revoke { p { (parts::act(&t, revoke, &[])) } }
     };
-    let page = frame.render(&session, &catalog, &content);
+    let page = frame.render(&session.visitor(), &catalog, &content);
     session.finish(page)
 }
 

@@ -10,7 +10,9 @@ use std::borrow::Cow;
 
 use crate::assets::{SCRIPT, STYLE};
 use crate::engine::catalog::Catalog;
-use crate::session::{ROOT, Session};
+
+/// Where the console is, below the issuer.
+pub(crate) const ROOT: &str = "/console";
 
 /// How a page looks and speaks of whose sender nothing is known.
 pub(crate) fn face_of(context: &Context) -> Face {
@@ -164,6 +166,16 @@ pub(crate) struct Frame<'a> {
     pub(crate) status: StatusCode,
 }
 
+/// Whose page it is.
+pub(crate) struct Visitor {
+    /// What they are called.
+    pub(crate) name: String,
+    /// What a form of theirs shows.
+    pub(crate) token: String,
+    /// The realm that they administer, where it is a further one.
+    pub(crate) realm: Option<String>,
+}
+
 /// See [`Frame::notice`].
 pub(crate) enum Notice {
     /// What was done.
@@ -186,10 +198,9 @@ impl<'a> Frame<'a> {
     }
 
     /// The page of an administrator.
-    pub(crate) fn render(self, session: &Session, catalog: &Catalog, content: &Markup) -> Response {
+    pub(crate) fn render(self, visitor: &Visitor, catalog: &Catalog, content: &Markup) -> Response {
         let t = self.t;
-        let realm = session.realm().id();
-        let (name, token) = (session.user().display_name(), session.form_token());
+        let (name, token) = (&visitor.name, &visitor.token);
         let here = html! {
             a .skip href="#main" { (t.text("console-skip")) }
             header .top {
@@ -197,7 +208,7 @@ impl<'a> Frame<'a> {
                     (mark(t))
                     span { (t.brand.name()) }
                 }
-                @if !realm.is_default() { span .realm { (t.text("console-realm")) " " bdi { (realm.as_str()) } } }
+                @if let Some(realm) = &visitor.realm { span .realm { (t.text("console-realm")) " " bdi { (realm) } } }
                 form .find method="get" action=(href(t, "/users")) role="search" aria-label=(t.text("console-find")) {
                     label .hidden for="find" { (t.text("console-find")) }
                     input #find type="search" name="search" placeholder=(t.text("console-find")) autocomplete="off" spellcheck="false";

@@ -8,7 +8,7 @@ use signet_operation::output::Reply;
 use signet_operation::problem::Problem;
 use signet_request::http::Made;
 
-use super::catalog::Operation;
+use crate::engine::catalog::Operation;
 use crate::session::Session;
 use crate::view::shell::encoded;
 
