@@ -542,6 +542,14 @@ fn a_pasted_token_says_what_it_is_and_ends_and_comes_back_in_no_page() {
     look(&mut root, &token[..token.len() - 4]).expect("no token of this server");
     let page = root.get("/console/do/revokeToken");
     let fields = [("b.token", token.as_str()), ("confirm", "yes")];
+    // Nor where the form is refused.
+    let wrong = send(
+        &mut root,
+        &page,
+        "revokeToken",
+        &[fields[0], ("confirm", "no")],
+    );
+    assert!(!wrong.expect_status(400).text().contains(&token));
     let page = send(&mut root, &page, "revokeToken", &fields).expect("revoked");
     assert!(!page.text().contains(&token));
     look(&mut root, &token).expect("This token was revoked");
@@ -617,11 +625,32 @@ fn an_administrator_of_a_realm_sees_that_realm_and_one_of_the_installation_every
     crate::common::in_second_realm(crate::common::Place::ByPath, || {
         let mail = Mail::new();
         let server = server(&mail);
+        let first = server.beside();
         administrator(&server);
-        let (mut root, ..) = enter(&server, "/console");
-        root.get("/console").expect("Realm");
-        root.get("/console/realms").expect_status(403);
-        root.get("/console/users").expect("root");
+        administrator(first);
+        // Of the realm: there, and not at the first one.
+        let (mut own, ..) = enter(&server, "/console");
+        own.get("/console").expect("class=\"realm\"");
+        own.get("/console/realms").expect_status(403);
+        own.get("/console/users").expect("alice");
+        own.moved_to(first).get("/console/users").expect(LOGIN);
+        // Of the installation: at both, and recorded there as what they are.
+        let (mut root, ..) = enter(first, "/console");
+        let page = root.get("/console/users").expect("root");
+        assert!(!page.text().contains("alice"), "{}", page.text());
+        let mut root = root.moved_to(&server);
+        root.get("/console/users").expect("alice");
+        let page = root.get("/console/do/writeRole");
+        send(&mut root, &page, "writeRole", &[("p.role", "editor")]).expect("Done, and recorded");
+        let roles = |server: &Server| server.realm.snapshot().registry.people.roles.len();
+        assert_eq!((roles(&server), roles(first)), (1, 0));
+        // A form of one realm counts in no other.
+        let token = page.field("form");
+        let mut root = root.moved_to(first);
+        let fields = [("form", token.as_str()), ("p.role", "editor")];
+        root.post("/console/do/writeRole", &fields)
+            .expect_status(403);
+        assert_eq!(roles(first), 0);
     });
 }
 

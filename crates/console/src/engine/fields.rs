@@ -244,10 +244,15 @@ fn input(name: &str, member: &Value, required: bool, defaulted: bool, schemas: &
         };
     }
     match is("string") {
-        true if name.contains("password") || name.contains("secret") => Input::Secret,
+        true if is_secret(name) => Input::Secret,
         true => Input::Text,
         false => Input::Json,
     }
+}
+
+/// Whether a member of this name is shown to nobody while it is typed.
+fn is_secret(name: &str) -> bool {
+    name == "token" || name.contains("password") || name.contains("secret")
 }
 
 /// The names of a choice: an `enum`, or alternatives that are one value each.
