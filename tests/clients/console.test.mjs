@@ -140,13 +140,16 @@ test('a passkey opens the console by itself', () =>
     await page.waitForSelector('.attention')
     assert.match(await page.textContent('h1'), /Overview/)
     await shoot(page, 'console-by-passkey')
-    // Somebody who may not administer sees nothing of it.
+  }))
+
+test('whoever may not administer sees nothing of it', () =>
+  withBrowser(async (page) => {
     const other = { username: 'console-nobody', password: 'a calm set of words' }
     addPerson(other)
-    await context.clearCookies()
     await page.goto(`${dev.issuer}/account`)
     await logIn(page, other)
     await page.waitForLoadState()
     const answer = await page.goto(at('/users'))
     assert.equal(answer.status(), 403)
+    assert.equal(await page.locator('nav').count(), 0)
   }))

@@ -61,6 +61,7 @@ async fn facts(session: &Session, catalog: &Catalog) -> Facts {
 /// Something that needs attention: what, and where to look.
 struct Concern {
     text: Markup,
+    /// Where to look, below the issuer.
     at: &'static str,
 }
 
@@ -79,7 +80,7 @@ fn concerns(t: &Face, facts: &Facts, now: u64) -> Vec<Concern> {
                         ("state", html! { code { (state) } }.into()),
                     ],
                 ),
-                at: "/nodes",
+                at: "/console/nodes",
             });
         }
         if node["clock_skew_ms"]
@@ -88,7 +89,7 @@ fn concerns(t: &Face, facts: &Facts, now: u64) -> Vec<Concern> {
         {
             all.push(Concern {
                 text: t.html("console-node-clock", &[("name", strong())]),
-                at: "/nodes",
+                at: "/console/nodes",
             });
         }
     }
@@ -99,7 +100,7 @@ fn concerns(t: &Face, facts: &Facts, now: u64) -> Vec<Concern> {
     {
         all.push(Concern {
             text: html! { (t.text("console-audit-stopped")) },
-            at: "/audit",
+            at: "/console/audit",
         });
     }
     for key in facts.keys.iter().flatten() {
@@ -115,7 +116,7 @@ fn concerns(t: &Face, facts: &Facts, now: u64) -> Vec<Concern> {
                         ("days", days.into()),
                     ],
                 ),
-                at: "/keys",
+                at: "/console/keys",
             });
         }
     }
@@ -127,7 +128,7 @@ fn concerns(t: &Face, facts: &Facts, now: u64) -> Vec<Concern> {
     if given_up > 0 {
         all.push(Concern {
             text: t.html("console-logouts-failed", &[("count", given_up.into())]),
-            at: "/do/listLogouts",
+            at: "/console/do/listLogouts",
         });
     }
     all
@@ -164,7 +165,7 @@ pub(crate) async fn show(context: Context) -> Response {
     if !has_passkey && relying_party(&session.context.snapshot.settings).is_some() {
         concerns.push(Concern {
             text: html! { (t.text("console-no-passkey")) },
-            at: "/../account#security",
+            at: "/account#security",
         });
     }
     let frame = Frame::new(&t, t.text("console-overview"), "");
@@ -174,7 +175,7 @@ pub(crate) async fn show(context: Context) -> Response {
             @if concerns.is_empty() {
                 p { (t.text("console-all-well")) }
             } @else {
-                ul { @for one in &concerns { li { a href=(href(&t, one.at)) { (one.text) } } } }
+                ul { @for one in &concerns { li { a href={ (t.base) (one.at) } { (one.text) } } } }
             }
         }
         (tiles(&t, &session, &facts, now))

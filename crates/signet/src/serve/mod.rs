@@ -347,7 +347,7 @@ async fn invite(realm: &Realm, dev: Option<&Dev>) {
         None => match realm.people.users.list(None, 1, realm.now()).await {
             Ok(found) if found.is_empty() => {
                 tracing::info!(
-                    "there is no account: `signet user add NAME --admin --config FILE` makes the first administrator, or a start at a terminal, which prints a link"
+                    "waiting for the first administrator: make it with `signet user add NAME --admin --config FILE`; a start at a terminal prints a link"
                 );
                 return;
             }
