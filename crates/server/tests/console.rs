@@ -254,10 +254,6 @@ fn a_record_is_made_changed_and_removed_and_each_act_shows_what_the_api_shows() 
         ],
     );
     let wrong = wrong.expect_status(400).expect("value=\"The shop\"");
-    println!(
-        "WRONG {}",
-        between(&wrong.text(), "id=\"problem\"", "</div>")
-    );
     assert!(
         wrong.text().contains("id=\"f-b-redirect_uris-wrong\""),
         "{}",

@@ -186,7 +186,7 @@ pub(crate) async fn show(context: Context) -> Response {
                     section .panel {
                         h2 { a href=(href(&t, "/keys")) { (t.language.find("console-kind-keys").unwrap_or_default()) } }
                         @let active: Vec<Value> = keys.iter().filter(|key| key["phase"] == "active").cloned().collect();
-                        (timeline::keys(&t, &active, now))
+                        div .brief { (timeline::keys(&t, &active, now)) }
                     }
                 }
             }
