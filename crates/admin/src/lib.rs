@@ -49,9 +49,15 @@ use signet_operation::adapter::Row;
 use signet_operation::openapi;
 use signet_request::http::{Router, response};
 
+/// Every kind of record, in the order in which people look for them.
+pub const NOUNS: &[Noun] = &[
+    USERS, GROUPS, ROLES, ATTRIBUTES, RULES, CLIENTS, RESOURCES, SCOPES, PROVIDERS, REALMS, KEYS,
+    SESSIONS, GRANTS, AGENTS, NODES,
+];
+
 /// Every operation, in the order of the document.
-fn rows() -> impl Iterator<Item = &'static dyn Row> {
-    let tables: [&[&dyn Row]; 22] = [
+pub fn rows() -> impl Iterator<Item = &'static dyn Row> {
+    let tables: [&[&dyn Row]; 23] = [
         operations::clients::OPERATIONS,
         operations::users::OPERATIONS,
         operations::export::person::OPERATIONS,
@@ -71,6 +77,7 @@ fn rows() -> impl Iterator<Item = &'static dyn Row> {
         operations::audit::OPERATIONS,
         operations::nodes::OPERATIONS,
         operations::revocations::OPERATIONS,
+        operations::tokens::OPERATIONS,
         operations::realms::OPERATIONS,
         operations::settings::OPERATIONS,
         operations::declarations::OPERATIONS,
@@ -177,10 +184,7 @@ mod tests {
     fn a_nouns_columns_are_members_of_what_its_list_answers() {
         let document = openapi::document("https://id.example", rows());
         let document: Value = serde_json::from_slice(&document).expect("JSON");
-        for noun in [
-            CLIENTS, USERS, SESSIONS, GRANTS, AGENTS, KEYS, RESOURCES, SCOPES, NODES, GROUPS,
-            ROLES, ATTRIBUTES, RULES, PROVIDERS, REALMS,
-        ] {
+        for noun in NOUNS {
             let answer = &document["paths"][noun.list]["get"]["responses"]["200"];
             let schema = &answer["content"]["application/json"]["schema"];
             let mut found = HashSet::new();

@@ -3,6 +3,7 @@
 //!
 //! - [`journey`]: ways to log in, one file a method, and what is common to all of them.
 //! - [`account`]: `/account`, a person's own page.
+//! - [`administrator`]: the login that the console asks for.
 //! - [`sign_up`], [`invitation`], [`recover`]: accounts that begin and end by mailed
 //!   links.
 //! - `freshness`: the one question of every act that outlives its session: has this browser just
@@ -13,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 pub mod account;
+pub mod administrator;
 pub mod failure;
 pub mod freshness;
 pub mod invitation;

@@ -22,6 +22,13 @@ pub trait Row: Sync {
     fn facts(&self) -> &Facts;
     /// Its parameters, body and answer, for the OpenAPI document.
     fn describe(&self, generator: &mut SchemaGenerator) -> Described;
+    /// Performs it for a caller who is known already, with the input that this request has: what a
+    /// page of this server does in place of a program. Rights, record and answer are the same.
+    fn perform(
+        &'static self,
+        acting: Acting,
+        context: Context,
+    ) -> Pin<Box<dyn Future<Output = Result<Reply, Problem>> + Send>>;
     /// Answers a request of HTTP.
     fn serve(&'static self, context: Context) -> Pin<Box<dyn Future<Output = Response> + Send>>;
 }
@@ -39,9 +46,27 @@ impl<I: Input, O: Output> Row for Operation<I, O> {
         described
     }
 
+    fn perform(
+        &'static self,
+        acting: Acting,
+        context: Context,
+    ) -> Pin<Box<dyn Future<Output = Result<Reply, Problem>> + Send>> {
+        Box::pin(async move {
+            let facts = self.facts();
+            let named = names(&context);
+            let done = perform(self, &acting, context, &named).await;
+            done.map_err(|problem| problem.about(facts.path, &named).needing(facts.needs))
+        })
+    }
+
     fn serve(&'static self, context: Context) -> Pin<Box<dyn Future<Output = Response> + Send>> {
         Box::pin(serve(self, context))
     }
+}
+
+/// What the path names, as it names it.
+fn names(context: &Context) -> Vec<String> {
+    context.params.iter().map(|(_, v)| v.clone()).collect()
 }
 
 /// Authorizes, reads, performs and answers.
@@ -56,7 +81,7 @@ async fn serve<I: Input, O: Output>(
         && context.snapshot.settings.dpop_nonce_required)
         .then(|| new_nonce(&context.realm.keyring(), context.now()))
         .flatten();
-    let named: Vec<String> = context.params.iter().map(|(_, v)| v.clone()).collect();
+    let named = names(&context);
     let mut answer = match answer(operation, context, &named).await {
         Ok(reply) => reply.into_response(),
         Err(problem) => problem
@@ -72,7 +97,7 @@ async fn serve<I: Input, O: Output>(
 
 async fn answer<I: Input, O: Output>(
     operation: &Operation<I, O>,
-    mut context: Context,
+    context: Context,
     named: &[String],
 ) -> Result<Reply, Problem> {
     let admin = Admin::of_request(&context).await.inspect_err(|problem| {
@@ -87,8 +112,16 @@ async fn answer<I: Input, O: Output>(
         peer: context.peer,
         now_ms: context.now_ms,
     };
+    perform(operation, &acting, context, named).await
+}
+
+async fn perform<I: Input, O: Output>(
+    operation: &Operation<I, O>,
+    acting: &Acting,
+    mut context: Context,
+    named: &[String],
+) -> Result<Reply, Problem> {
     let input = input::read(operation.facts().method, &mut context);
-    // What the path names, as it names it.
     let target = named.join("/");
-    operation.perform(&acting, &target, input).await?.reply()
+    operation.perform(acting, &target, input).await?.reply()
 }

@@ -2,7 +2,7 @@
 use crate::problem::Problem;
 use crate::right::Role;
 use http::{HeaderName, StatusCode, header};
-use signet_directory::session::{RECENT, has_two_factors};
+use signet_directory::session::{RECENT, SessionRow, Shown, has_two_factors};
 use signet_directory::{User, session};
 use signet_http::RequestId;
 use signet_jose::authorization::access_token;
@@ -38,22 +38,30 @@ pub struct Admin {
 }
 
 /// The login of an administrator who is a person.
-struct PersonLogin {
-    /// The one whose token was shown.
-    realm: Arc<Realm>,
-    token: Arc<VerifiedAccessToken>,
+enum PersonLogin {
+    /// A token was shown.
+    Token {
+        /// The one whose token it is.
+        realm: Arc<Realm>,
+        token: Arc<VerifiedAccessToken>,
+    },
+    /// The person's own browser, and what it has shown.
+    Browser(Vec<Shown>),
 }
 
 impl PersonLogin {
     /// Whether two factors were shown at `since` (Unix seconds) or later.
     async fn has_two_factors(&self, since: u64, now: u64) -> Result<bool, Problem> {
-        let token = &self.token;
+        let (realm, token) = match self {
+            PersonLogin::Browser(shown) => return Ok(has_two_factors(shown, since)),
+            PersonLogin::Token { realm, token } => (realm, token),
+        };
         if !token.subject_jtis.is_empty() || !token.actors.is_empty() {
             // Exchanged: somebody else has it.
             return Ok(false);
         }
         if let Some(sid) = &token.sid {
-            let sessions = session::list(&*self.realm.store, &token.sub, now).await?;
+            let sessions = session::list(&*realm.store, &token.sub, now).await?;
             let own = sessions.iter().find(|(_, row)| row.sid == *sid);
             return Ok(own.is_some_and(|(_, row)| has_two_factors(&row.shown(), since)));
         }
@@ -119,10 +127,70 @@ impl Admin {
             return Err(refused);
         };
         let known = Admin::known_here(&context.seen_by(first)).await?;
-        Ok(Admin {
-            who: format!("installation:{}", known.who),
-            ..known
-        })
+        Ok(known.of_installation())
+    }
+
+    /// The person of a browser's session in this realm, who must be allowed at this moment what a
+    /// token of the command line's client would be: the right itself, that client's record, and
+    /// access rules. That the session is one of the console is its caller's to know.
+    ///
+    /// # Errors
+    /// `insufficient_scope` or `access_denied`, 403; `invalid_token`, 401, where the account opens
+    /// nothing.
+    pub fn of_session(
+        context: &Context,
+        user: &User,
+        session: &SessionRow,
+    ) -> Result<Admin, Problem> {
+        let no_longer = || Problem::insufficient_scope("this account may not administer");
+        let registry = &context.snapshot.registry;
+        let client = registry.client(CLIENT_ID, context.now());
+        let client = client.ok_or_else(no_longer)?;
+        let role = Role::of(&client.scope).ok_or_else(no_longer)?;
+        if !user.admin {
+            return Err(no_longer());
+        }
+        let scope = ScopeSet::parse(role.scope()).unwrap_or_default();
+        let methods = session.methods();
+        let wants = Wants {
+            sought: Sought {
+                client: Some(client),
+                scope: Some(&scope),
+                claims: None,
+            },
+            shown: Some(&methods),
+            ..Wants::default()
+        };
+        match access::ask(context, Entrance::AdminApi, user, &wants) {
+            Ok(_) => Ok(Admin {
+                who: user.id.clone(),
+                role,
+                login: Some(PersonLogin::Browser(session.shown())),
+            }),
+            Err(KeptOut::Rule(rule)) => {
+                let (who, code) = ((&*user.id, CLIENT_ID), ErrorCode::AccessDenied);
+                let entrance = Entrance::AdminApi.as_str();
+                access::record(context, who, entrance, code, rule.as_deref());
+                Err(Problem::new(
+                    StatusCode::FORBIDDEN,
+                    "access_denied",
+                    "an access rule does not let this person in",
+                ))
+            }
+            Err(KeptOut::Nobody | KeptOut::Owed(_) | KeptOut::Class) => {
+                Err(unauthorized("this account opens nothing"))
+            }
+        }
+    }
+
+    /// The same, seen from a further realm, which administrators of the installation administer,
+    /// too.
+    #[must_use]
+    pub fn of_installation(self) -> Admin {
+        Admin {
+            who: format!("installation:{}", self.who),
+            ..self
+        }
     }
 
     async fn known_here(context: &Context) -> Result<Admin, Problem> {
@@ -163,7 +231,7 @@ impl Admin {
             Ok(_) if user.admin => Ok(Admin {
                 who: user.id,
                 role,
-                login: Some(PersonLogin {
+                login: Some(PersonLogin::Token {
                     realm: Arc::clone(&context.realm),
                     token: facts,
                 }),

@@ -57,6 +57,19 @@ pub struct Facts {
     pub path: &'static str,
     /// What it does, one sentence.
     pub summary: &'static str,
+    /// Whether it ends something that does not come back by doing the opposite; None: where its
+    /// method removes.
+    pub ends: Option<bool>,
+}
+
+impl Facts {
+    /// Whether a page asks twice before it: what it removes or ends is gone.
+    pub const fn is_final(&self) -> bool {
+        match self.ends {
+            Some(ends) => ends,
+            None => matches!(self.method, Method::Delete),
+        }
+    }
 }
 
 /// What the document says of an operation's input and output.

@@ -39,9 +39,24 @@ impl<I, O> Operation<I, O> {
                 method,
                 path,
                 summary,
+                ends: None,
             },
             run,
         }
+    }
+
+    /// It ends something for good. One that removes (`DELETE`) says so by its method.
+    #[must_use]
+    pub const fn ends(mut self) -> Operation<I, O> {
+        self.facts.ends = Some(true);
+        self
+    }
+
+    /// It removes (`DELETE`) what would have ended something: nothing is lost by it.
+    #[must_use]
+    pub const fn keeps(mut self) -> Operation<I, O> {
+        self.facts.ends = Some(false);
+        self
     }
 
     /// Performs it, if the administrator may, and has it recorded. `target`: what it is about, for

@@ -37,6 +37,16 @@ impl Reply {
         self
     }
 
+    /// The document; none: the operation answers none.
+    pub fn document(&self) -> Option<&[u8]> {
+        self.body.as_deref()
+    }
+
+    /// The revision of the record that is shown, which `If-Match` names.
+    pub const fn shown_revision(&self) -> Option<u64> {
+        self.revision
+    }
+
     /// As HTTP.
     pub fn into_response(self) -> Response {
         let mut answer = match self.body {

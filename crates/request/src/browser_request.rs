@@ -381,6 +381,7 @@ impl BrowserRequest {
             Goal::Device(None) => "/device".to_owned(),
             Goal::Account if self.context.uri.path().ends_with(RECOVER) => RECOVER.to_owned(),
             Goal::Account => "/account".to_owned(),
+            Goal::Console(path) => path.clone(),
             Goal::Recover => RECOVER.to_owned(),
             Goal::SignUp => "/sign-up".to_owned(),
             // The end of a session is asked for once.

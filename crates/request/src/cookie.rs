@@ -1,8 +1,9 @@
-//! The five cookies, all `__Host-` and `Secure`; all but the state's `HttpOnly` and `SameSite=Lax`.
+//! The six cookies, all `__Host-` and `Secure`; all but the state's `HttpOnly` and `SameSite=Lax`.
 //!
 //! | cookie | what is in it | how long |
 //! |---|---|---|
 //! | session | sealed: the session's secret id | the browser's session; the row decides |
+//! | console | sealed: since when this browser is in the console, for whom | the browser's session; what is sealed ends |
 //! | browser | 128 random bits that sealed interactions are bound to | the browser's session |
 //! | device | sealed: a device id, and accounts that logged in here | a year |
 //! | language | the tag of a language, where one was chosen in the menu | a year |
@@ -40,6 +41,8 @@ use signet_realm::state::Realm;
 pub enum Cookie {
     /// The session.
     Session,
+    /// Since when the browser is in the console.
+    Console,
     /// What interactions are bound to.
     Browser,
     /// Who logged in here before.
@@ -55,6 +58,7 @@ impl Cookie {
     pub fn name(self, realm: &RealmId) -> Cow<'static, str> {
         let name = match self {
             Cookie::Session => "__Host-signet-session",
+            Cookie::Console => "__Host-signet-console",
             Cookie::Browser => "__Host-signet-browser",
             Cookie::Device => "__Host-signet-device",
             Cookie::Language => "__Host-signet-language",
@@ -80,7 +84,7 @@ const DEVICE_PURPOSE: Purpose = Purpose::Other("device-cookie");
 fn set(response: &mut Response, realm: &Realm, cookie: Cookie, value: &str, max_age: Option<u64>) {
     let name = cookie.name(realm.id());
     let scope = match cookie {
-        Cookie::Session | Cookie::Browser | Cookie::Device | Cookie::Language => {
+        Cookie::Session | Cookie::Console | Cookie::Browser | Cookie::Device | Cookie::Language => {
             "HttpOnly; SameSite=Lax"
         }
         Cookie::State => "SameSite=None",
@@ -136,6 +140,17 @@ pub fn set_session(response: &mut Response, realm: &Realm, id: &SessionId) {
         let sealed = base64url::encode(&sealed);
         set(response, realm, Cookie::Session, &sealed, None);
     }
+}
+
+/// What the console's cookie has, sealed by whoever set it.
+pub fn console(context: &Context) -> Option<Vec<u8>> {
+    bytes(context, Cookie::Console)
+}
+
+/// Sets the console's cookie to something that is sealed.
+pub fn set_console(response: &mut Response, realm: &Realm, sealed: &[u8]) {
+    let value = base64url::encode(sealed);
+    set(response, realm, Cookie::Console, &value, None);
 }
 
 /// Sets the state that a client's page asks about, if it is not what the browser has. `row`: of the

@@ -105,6 +105,8 @@ pub enum Goal {
     Device(Option<String>),
     /// The account page.
     Account,
+    /// A page of the console, by its path and query below the issuer.
+    Console(String),
     /// The end of the session, and then perhaps a registered redirect.
     Logout {
         /// Checked.
@@ -272,6 +274,7 @@ enum WireGoal {
     Authorize,
     Device(Option<String>),
     Account,
+    Console(String),
     Logout {
         then: Option<String>,
         #[serde(default)]
@@ -323,7 +326,11 @@ impl Interaction {
     pub fn leads_on(&self) -> bool {
         match self.goal {
             Goal::Authorize(_) | Goal::Device(_) => true,
-            Goal::Account | Goal::Logout { .. } | Goal::Recover | Goal::SignUp => false,
+            Goal::Account
+            | Goal::Console(_)
+            | Goal::Logout { .. }
+            | Goal::Recover
+            | Goal::SignUp => false,
         }
     }
 
@@ -379,6 +386,7 @@ impl Interaction {
             Goal::Authorize(request) => (WireGoal::Authorize, request.to_bytes()),
             Goal::Device(user_code) => (WireGoal::Device(user_code.clone()), Vec::new()),
             Goal::Account => (WireGoal::Account, Vec::new()),
+            Goal::Console(path) => (WireGoal::Console(path.clone()), Vec::new()),
             Goal::Logout { then, client_id } => {
                 let (then, client_id) = (then.clone(), client_id.clone());
                 (WireGoal::Logout { then, client_id }, Vec::new())
@@ -423,6 +431,7 @@ impl Interaction {
             }
             WireGoal::Device(user_code) => Goal::Device(user_code),
             WireGoal::Account => Goal::Account,
+            WireGoal::Console(path) => Goal::Console(path),
             WireGoal::Logout { then, client_id } => Goal::Logout { then, client_id },
             WireGoal::Recover => Goal::Recover,
             WireGoal::SignUp => Goal::SignUp,
@@ -452,6 +461,7 @@ impl Interaction {
             Goal::Authorize(request) => Some(request),
             Goal::Device(_)
             | Goal::Account
+            | Goal::Console(_)
             | Goal::Logout { .. }
             | Goal::Recover
             | Goal::SignUp => None,

@@ -29,5 +29,6 @@ pub fn routes(router: &mut Router) {
     logo::routes(router);
     well_known::routes(router);
     signet_admin::routes(router);
+    signet_console::routes(router);
     signet_provisioning::routes(router);
 }

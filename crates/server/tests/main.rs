@@ -17,6 +17,7 @@ mod bad_input;
 mod client_authentication;
 mod common;
 mod compact_tokens;
+mod console;
 mod deletion;
 mod entrances;
 mod freshness;

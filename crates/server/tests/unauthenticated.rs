@@ -331,6 +331,13 @@ fn kinds() -> Vec<Kind> {
     ];
     for path in [
         "/",
+        "/console",
+        "/console/",
+        "/console/audit",
+        "/console/settings",
+        "/console/keys",
+        "/console/token",
+        "/console/operations",
         "/account/",
         "/account/recover/",
         "/sign-up/",
@@ -347,6 +354,21 @@ fn kinds() -> Vec<Kind> {
         kinds.push(get(path, path));
     }
     kinds.push(get("/assets/{name}", "/assets/x"));
+    // The console, which nobody is in.
+    kinds.push(get("/console/assets/{file}", "/console/assets/x"));
+    kinds.push(get("/console/{kind}", "/console/users"));
+    kinds.push(get("/console/{kind}/{id}", "/console/users/x"));
+    kinds.push(get("/console/first", "/console/first?token=x"));
+    let fields = &[("form", "x"), ("token", "x")];
+    for path in ["/console/leave", "/console/token", "/console/first"] {
+        kinds.push(form(path, fields));
+    }
+    kinds.push(page("/console/first/passkey", &[("passkey", "x")]));
+    let operation = "/console/do/{operation}";
+    kinds.push(get(operation, "/console/do/listUsers"));
+    kinds.push(kind(operation, |_| {
+        Call::post("/console/do/removeUser").form(&[("form", "x"), ("p.user_id", "x")])
+    }));
     // One of each for the two interfaces that take nothing without a token.
     kinds.push(get("/admin/v1/users", "/admin/v1/users"));
     kinds.push(get("/scim/v2/Users", "/scim/v2/Users"));

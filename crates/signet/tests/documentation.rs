@@ -8,8 +8,9 @@ fn root() -> PathBuf {
 }
 
 /// The server's crates, from the sockets down; each limit is named by its crate.
-const CRATES: [&str; 32] = [
+const CRATES: [&str; 33] = [
     "fetched",
+    "console",
     "operation",
     "ldap",
     "texts",

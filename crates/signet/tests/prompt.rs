@@ -83,3 +83,99 @@ fn what_cannot_be_undone_is_asked_for_at_a_terminal() {
     assert_eq!(remove(b"y\n", &[]), Some(0));
     assert_eq!(remove(b"", &["--yes"]), Some(1), "it is gone already");
 }
+
+/// A server at a terminal, which ends with the test.
+struct AtTerminal(std::process::Child);
+
+impl Drop for AtTerminal {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts a server whose output a person reads; what it has shown, up to the end of the link.
+fn serve(arguments: &[&str]) -> (AtTerminal, String) {
+    let (mut person, program) = terminal();
+    let child = Command::new(SIGNET)
+        .arg("serve")
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .stdout(program)
+        .spawn()
+        .unwrap();
+    let server = AtTerminal(child);
+    let mut shown = String::new();
+    until(&mut person, &mut shown, "/console/first?token=");
+    let mut link = String::new();
+    let is_whole = |shown: &str| {
+        shown
+            .split("?token=")
+            .nth(1)
+            .is_some_and(|rest| rest.contains('\n'))
+    };
+    if !is_whole(&shown) {
+        until(&mut person, &mut link, "\n");
+    }
+    (server, shown + &link)
+}
+
+fn token_in(shown: &str) -> String {
+    let (_, rest) = shown.split_once("?token=").unwrap();
+    rest.split_whitespace().next().unwrap().to_owned()
+}
+
+#[test]
+fn a_first_start_at_a_terminal_prints_a_link_and_one_into_a_log_does_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("signet.toml");
+    let text = "issuer = \"https://id.example\"\ndata_dir = \"data\"\nlisteners = [{ address = \"127.0.0.1:0\", protocol = \"http\" }]\n";
+    std::fs::write(&file, text).unwrap();
+    let arguments = ["--config", file.to_str().unwrap()];
+    let (server, shown) = serve(&arguments);
+    assert!(shown.contains("There is no account yet"), "{shown}");
+    assert!(
+        shown.contains("https://id.example/console/first?token="),
+        "{shown}"
+    );
+    let first = token_in(&shown);
+    drop(server);
+    // The secret is nowhere in the folder.
+    for entry in std::fs::read_dir(dir.path().join("data")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() {
+            let bytes = std::fs::read(&path).unwrap();
+            let found = bytes
+                .windows(first.len())
+                .any(|part| part == first.as_bytes());
+            assert!(!found, "{}", path.display());
+        }
+    }
+    // The next start has another one.
+    let (server, shown) = serve(&arguments);
+    assert_ne!(token_in(&shown), first);
+    drop(server);
+    let log = dir.path().join("log");
+    let (_server, _) = crate::support::Server::configured(&file, &log);
+    let log = std::fs::read_to_string(&log).unwrap();
+    assert!(!log.contains("token="), "{log}");
+    assert!(log.contains("waiting for the first administrator"), "{log}");
+}
+
+#[test]
+fn development_mode_at_a_terminal_prints_a_link_that_logs_in() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let arguments = [
+        "--dev",
+        "--listen",
+        "127.0.0.1:0",
+        "--data-dir",
+        data.to_str().unwrap(),
+    ];
+    let (_server, shown) = serve(&arguments);
+    assert!(shown.contains("https://localhost:"), "{shown}");
+    let file = std::fs::read_to_string(data.join("dev.json")).unwrap();
+    assert!(!file.contains(&token_in(&shown)));
+}

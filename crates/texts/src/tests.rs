@@ -8,7 +8,7 @@ use super::catalogue::SOURCES;
 use super::{Arg, LANGUAGES, Language, Wishes};
 
 /// Ids whose last part is a name of something else, so that no source has them whole.
-const PUT_TOGETHER: [&str; 2] = ["scope-", "time-month-"];
+const PUT_TOGETHER: [&str; 3] = ["scope-", "time-month-", "console-kind-"];
 
 /// Id and text of each message of a language.
 fn messages(tag: &str) -> BTreeMap<String, String> {

@@ -52,11 +52,11 @@ pub(crate) const OPERATIONS: &[&dyn Row] = &[
     &Operation::new("registerAgent", Write, Method::Post, LIST, "Register an agent by its document", run!(register)),
     &Operation::new("showAgent", Read, Method::Get, ONE, "Show an agent and what it holds: grants and living tokens", run!(show)),
     &Operation::new("renewAgent", Write, Method::Put, ONE, "Replace an agent's document by one that continues it", run!(renew)),
-    &Operation::new("stopAgent", Write, Method::Post, STOP, "Stop an agent for good: every grant to it and from it, and every token", run!(stop)),
+    &Operation::new("stopAgent", Write, Method::Post, STOP, "Stop an agent for good: every grant to it and from it, and every token", run!(stop)).ends(),
     &Operation::new("unbindAgent", Write, Method::Delete, BINDING, "Take an identity off its account and revoke what was issued under it", run!(unbind)),
     &Operation::new("endAgentGrant", Write, Method::Delete, GRANT, "End a grant, and everything that was delegated under it", run!(end_grant)),
     &Operation::new("listAgentsOfUser", Read, Method::Get, OF_USER, "List the identities that a user bound", run!(list_of_user)),
-    &Operation::new("stopAgentsOfUser", Write, Method::Post, STOP_OF_USER, "Stop everything that acts for a person by grants", run!(stop_of_user)),
+    &Operation::new("stopAgentsOfUser", Write, Method::Post, STOP_OF_USER, "Stop everything that acts for a person by grants", run!(stop_of_user)).ends(),
 ];
 
 /// A grant of a chain.

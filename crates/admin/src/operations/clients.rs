@@ -68,10 +68,10 @@ pub(crate) const OPERATIONS: &[&dyn Row] = &[
     &Operation::new("removeClient", Write, Method::Delete, ONE, "Remove a client and end everything that it holds", run!(remove)),
     &Operation::new("changeRedirectUris", Write, Method::Post, REDIRECTS, "Add and remove redirect URIs", run!(change_redirects)),
     &Operation::new("changePostLogoutRedirectUris", Write, Method::Post, LOGOUT_REDIRECTS, "Add and remove post-logout redirect URIs", run!(change_logout_redirects)),
-    &Operation::new("rotateClientSecret", Write, Method::Post, SECRETS, "Make a new secret, shown here and never again", run!(new_secret)),
+    &Operation::new("rotateClientSecret", Write, Method::Post, SECRETS, "Make a new secret, shown here and never again", run!(new_secret)).ends(),
     &Operation::new("enableClient", Write, Method::Post, ENABLE, "Let a client in again", run!(enable)),
-    &Operation::new("disableClient", Write, Method::Post, DISABLE, "Keep a client out and end everything that it holds", run!(disable)),
-    &Operation::new("revokeClient", Write, Method::Post, REVOKE, "End everything that a client holds", run!(revoke)),
+    &Operation::new("disableClient", Write, Method::Post, DISABLE, "Keep a client out and end everything that it holds", run!(disable)).ends(),
+    &Operation::new("revokeClient", Write, Method::Post, REVOKE, "End everything that a client holds", run!(revoke)).ends(),
 ];
 
 /// A client's record, and the secret that was just made for it.

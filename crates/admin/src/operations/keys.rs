@@ -37,8 +37,8 @@ pub const KEYS: Noun = Noun {
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
     &Operation::new("listKeys", Read, Method::Get, LIST, "List the signing keys", run!(list)),
-    &Operation::new("rotateKeys", Write, Method::Post, ROTATE, "Let the standby keys take over", run!(rotate)),
-    &Operation::new("rotateSealingKey", Write, Method::Post, SEALING, "Make a new sealing key and re-encrypt data at rest", run!(rotate_sealing)),
+    &Operation::new("rotateKeys", Write, Method::Post, ROTATE, "Let the standby keys take over", run!(rotate)).ends(),
+    &Operation::new("rotateSealingKey", Write, Method::Post, SEALING, "Make a new sealing key and re-encrypt data at rest", run!(rotate_sealing)).ends(),
 ];
 
 async fn list(realm: Arc<Realm>, (): ()) -> Result<Json<List<KeyDocument>>, Problem> {

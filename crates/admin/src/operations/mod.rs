@@ -24,4 +24,5 @@ pub(crate) mod rules;
 pub mod sealing;
 pub(crate) mod sessions;
 pub(crate) mod settings;
+pub(crate) mod tokens;
 pub(crate) mod users;

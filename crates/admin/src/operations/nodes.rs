@@ -46,7 +46,7 @@ pub(crate) const OPERATIONS: &[&dyn Row] = &[
     &Operation::new("listNodes", Read, Method::Get, LIST, "List the nodes of the installation, as the answering one sees them", run!(list)),
     &Operation::new("inviteNode", Write, Method::Post, INVITE, "Make a single-use token that lets one node join", run!(invite)),
     &Operation::new("removeNode", Write, Method::Delete, ONE, "Remove a node for good: nothing that it signs counts any more", run!(remove)),
-    &Operation::new("moveStore", Write, Method::Post, MOVE, "Begin to move the store's rows to another engine, while the server works", run!(move_store)),
+    &Operation::new("moveStore", Write, Method::Post, MOVE, "Begin to move the store's rows to another engine, while the server works", run!(move_store)).ends(),
     &Operation::new("getStoreMove", Read, Method::Get, MOVE, "How far the last move of the store's rows is", run!(store_move)),
 ];
 

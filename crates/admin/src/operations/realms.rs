@@ -47,7 +47,7 @@ pub(crate) const OPERATIONS: &[&dyn Row] = &[
     &Operation::new("listRealms", Read, Method::Get, LIST, "List the realms beside the first one", run!(list)),
     &Operation::new("showRealm", Read, Method::Get, ONE, "Show a realm", run!(show)),
     &Operation::new("writeRealm", Write, Method::Put, ONE, "Add a realm, which answers at once; with If-Match, replace its record", run!(write)),
-    &Operation::new("suspendRealm", Write, Method::Post, SUSPEND, "Let a realm answer nothing; it keeps everything", run!(suspend)),
+    &Operation::new("suspendRealm", Write, Method::Post, SUSPEND, "Let a realm answer nothing; it keeps everything", run!(suspend)).ends(),
     &Operation::new("resumeRealm", Write, Method::Post, RESUME, "Let a realm answer again that is suspended or was removed", run!(resume)),
     &Operation::new("renameRealm", Write, Method::Post, RENAME, "Give a realm another name, and another issuer if one is sent; it keeps everything", run!(rename)),
     &Operation::new("removeRealm", Write, Method::Delete, ONE, "Suspend a realm, and delete everything of it after a time of grace", run!(remove)),

@@ -24,7 +24,7 @@ const READERS_WITHIN: Duration = Duration::from_secs(2);
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
-    &Operation::new("revokeEverywhere", Write, Method::Post, REVOKE, "Revoke, and answer once every node and every reader of the stream of revocations has it in effect, or say which has not", run!(revoke)),
+    &Operation::new("revokeEverywhere", Write, Method::Post, REVOKE, "Revoke, and answer once every node and every reader of the stream of revocations has it in effect, or say which has not", run!(revoke)).ends(),
 ];
 
 async fn revoke(

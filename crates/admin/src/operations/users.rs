@@ -57,17 +57,17 @@ pub(crate) const OPERATIONS: &[&dyn Row] = &[
     &Operation::new("replaceUser", Write, Method::Put, ONE, "Replace a user's rights and profile", run!(replace)),
     &Operation::new("removeUser", Write, Method::Delete, ONE, "Remove a user and end everything of theirs", run!(remove_one)),
     &Operation::new("setEmail", Write, Method::Put, EMAIL, "Set or remove the e-mail address", run!(set_email)),
-    &Operation::new("setPassword", Write, Method::Put, PASSWORD, "Set or remove the password and end everything of theirs", run!(set_password)),
+    &Operation::new("setPassword", Write, Method::Put, PASSWORD, "Set or remove the password and end everything of theirs", run!(set_password)).ends(),
     &Operation::new("setUserAttributes", Write, Method::Put, ATTRIBUTES, "Set and remove attributes of a user", run!(set_attributes)),
     &Operation::new("changeUserGroups", Write, Method::Post, GROUPS, "Put a user into groups and take them out of others", run!(change_groups)),
     &Operation::new("changeUserRoles", Write, Method::Post, ROLES, "Give a user roles and take others away", run!(change_roles)),
     &Operation::new("enableUser", Write, Method::Post, ENABLE, "Let a user in again", run!(enable)),
-    &Operation::new("disableUser", Write, Method::Post, DISABLE, "Keep a user out and end everything of theirs", run!(disable)),
-    &Operation::new("deleteUserLater", Write, Method::Post, DELETION, "Erase a user after the time of grace, and end everything of theirs now", run!(ask_deletion)),
-    &Operation::new("keepUser", Write, Method::Delete, DELETION, "Keep a user who was to be erased", run!(undo_deletion)),
+    &Operation::new("disableUser", Write, Method::Post, DISABLE, "Keep a user out and end everything of theirs", run!(disable)).ends(),
+    &Operation::new("deleteUserLater", Write, Method::Post, DELETION, "Erase a user after the time of grace, and end everything of theirs now", run!(ask_deletion)).ends(),
+    &Operation::new("keepUser", Write, Method::Delete, DELETION, "Keep a user who was to be erased", run!(undo_deletion)).keeps(),
     &Operation::new("inviteUser", Write, Method::Post, INVITATION, "Mail a user a link by which they set their first password", run_by!(invite)),
     &Operation::new("withdrawInvitation", Write, Method::Delete, INVITATION, "Take an invitation back: its link works no more", run!(withdraw_invitation)),
-    &Operation::new("revokeUser", Write, Method::Post, REVOKE, "End every session, grant and token of a user", run!(revoke)),
+    &Operation::new("revokeUser", Write, Method::Post, REVOKE, "End every session, grant and token of a user", run!(revoke)).ends(),
 ];
 
 /// Which users.
@@ -108,7 +108,9 @@ async fn list(
     let snapshot = realm.snapshot();
     let mut items: Vec<UserDocument> = Vec::new();
     let mut after = page.after.clone();
-    // A search reads on until its page is full: nothing is indexed for it.
+    // A search reads on until its page is full: nothing is indexed for it. Where few match, it ends
+    // before, and the next page goes on from there.
+    let mut looked = 0;
     loop {
         let at_once = READ_AT_ONCE.max(page.limit + 1);
         let read = users.list(after.as_deref(), at_once, now).await?;
@@ -119,8 +121,13 @@ async fn list(
             Some(words) => matches(user, words),
         });
         items.extend(found.map(|user| document(user, &snapshot)));
+        looked += at_once;
         if last || items.len() > page.limit {
             break;
+        }
+        if looked >= MAX_SEARCHED {
+            let next = after;
+            return Ok(Json(List { items, next }));
         }
     }
     Ok(Json(List::cut(items, page.limit, |user| user.id.clone())))
@@ -131,6 +138,8 @@ pub(crate) fn document(user: User, snapshot: &Snapshot) -> UserDocument {
     UserDocument::new(user, &snapshot.registry.people)
 }
 
+/// Most accounts that one page of a search looks at
+const MAX_SEARCHED: usize = 20000;
 /// Users that are read at once.
 pub(crate) const READ_AT_ONCE: usize = 100;
 

@@ -177,6 +177,8 @@ pub struct Brand {
     logo: Option<Picture>,
     favicon: Option<Picture>,
     pub(crate) links: Vec<(&'static str, String)>,
+    colors: String,
+    colors_hash: String,
     pub(crate) style: String,
     pub(crate) style_hash: String,
     pub(crate) texts: Arc<OwnTexts>,
@@ -241,7 +243,7 @@ impl Brand {
         if css.contains('<') {
             return Err(("css", "must not contain `<`".to_owned()));
         }
-        let mut style = STYLE.clone();
+        let mut style = String::new();
         if let Some(accent) = accent {
             let (ink, soft) = (accent.ink().1, accent.mixed(CARD_LIGHT, 0.9));
             let _ = write!(
@@ -263,6 +265,9 @@ impl Brand {
             }
             style.push_str("--ground:#101614}}");
         }
+        let colors = style;
+        let mut style = STYLE.clone();
+        style.push_str(&colors);
         style.push_str(&css);
         let button = match accent {
             Some(accent) => (accent.to_string(), accent.ink().1),
@@ -277,6 +282,8 @@ impl Brand {
             logo: parts.logo,
             favicon: parts.favicon,
             links,
+            colors_hash: csp_hash(colors.as_bytes()),
+            colors,
             style_hash: csp_hash(style.as_bytes()),
             style,
             texts: parts.texts,
@@ -291,6 +298,12 @@ impl Brand {
     /// As [`Brand::name`], where somebody chose it.
     pub fn chosen_name(&self) -> Option<&str> {
         self.is_named.then_some(&*self.name)
+    }
+
+    /// Its colours as a style sheet that sets custom properties alone, and the hash that a policy
+    /// names; empty: the house's own. For pages with a style sheet of their own.
+    pub fn colors(&self) -> (&str, &str) {
+        (&self.colors, &self.colors_hash)
     }
 
     /// Colours of a main button and of its text.

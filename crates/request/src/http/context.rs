@@ -63,6 +63,21 @@ pub struct LogNotes {
     pub(crate) error: OnceLock<(&'static str, String)>,
 }
 
+/// What [`Context::made`] has of its own.
+#[derive(Debug)]
+pub struct Made {
+    /// The method.
+    pub method: Method,
+    /// Path and query.
+    pub uri: Uri,
+    /// All headers.
+    pub headers: HeaderMap,
+    /// Segments of the path.
+    pub params: Vec<(&'static str, String)>,
+    /// The body.
+    pub body: Bytes,
+}
+
 impl Context {
     /// The same request, as another realm of the process sees it, without its body: to ask whether
     /// it comes from somebody whom that realm knows.
@@ -85,6 +100,21 @@ impl Context {
             params: self.params.clone(),
             route: self.route,
             log: Arc::clone(&self.log),
+        }
+    }
+
+    /// A request that a page of this server makes in this one's place: the same caller at the same
+    /// time, with what an operation reads of its own. Cookies and tokens stay behind: who calls is
+    /// known to whoever makes it.
+    pub fn made(&self, made: Made) -> Context {
+        Context {
+            method: made.method,
+            uri: made.uri,
+            headers: made.headers,
+            certificate: None,
+            body: Body::from(made.body),
+            params: made.params,
+            ..self.seen_by(&self.realm)
         }
     }
 

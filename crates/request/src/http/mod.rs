@@ -11,7 +11,7 @@ mod realms;
 pub mod response;
 pub mod service;
 
-pub use context::Context;
+pub use context::{Context, Made};
 pub use signet_http::Response;
 
 /// Paths to handlers that take a [`Context`].

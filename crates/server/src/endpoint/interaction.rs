@@ -93,6 +93,10 @@ async fn go_on(browser: BrowserRequest, interaction: Interaction) -> Response {
             };
             browser.redirect(&url)
         }
+        Goal::Console(path) => {
+            let url = browser.url(path);
+            browser.redirect(&url)
+        }
         Goal::Account | Goal::Logout { .. } | Goal::Recover | Goal::SignUp => {
             let url = browser.url("/account");
             browser.redirect(&url)

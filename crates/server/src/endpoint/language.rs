@@ -76,6 +76,7 @@ async fn go_on(browser: BrowserRequest, interaction: Interaction) -> Response {
         Goal::Device(None) => to(browser, "/device"),
         Goal::Recover => to(browser, "/account/recover"),
         Goal::SignUp => to(browser, sign_up::PATH),
+        Goal::Console(path) => to(browser, &path.clone()),
         Goal::Account | Goal::Logout { .. } => to(browser, "/account"),
     }
 }

@@ -238,7 +238,7 @@ impl Dev {
   a first token        {program} dev token{dir}
   what was made        {program} dev show{dir}
   log in as {user:<10} {issuer}/account   (password: dev show)
-  administer           {program} client list{dir}
+  administer           {issuer}/console, {program} client list{dir}
   check tokens         {program} gate --issuer {issuer} --audience {RESOURCE} --ca-cert {ca}
                        for those of: {program} dev token --resource {RESOURCE}{dir}
   with certificates    {mtls}

@@ -9,7 +9,13 @@ mod fixed_files;
 mod reload;
 mod waiting;
 
-use std::{io::Write, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    io::{IsTerminal, Write},
+    net::SocketAddr,
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
 
 use fixed_files::FixedFiles;
 use signet_assembly::{
@@ -18,9 +24,11 @@ use signet_assembly::{
 };
 use signet_audit::Audit;
 use signet_cluster::join::Token;
+use signet_console::first;
 use signet_crypto::Clock;
 use signet_http::listener::{self, Running};
 use signet_node::{Cluster, ClusterOptions, OpenedStore, join_first};
+use signet_realm::state::Realm;
 use signet_realm::tasks;
 use signet_request::http::Router;
 use signet_request::http::service::Service;
@@ -215,6 +223,7 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
         confirm(dev, address, &cluster).await?;
         greet(dev);
     }
+    invite(&realm, dev.as_ref()).await;
     systemd::notify(Notice::Ready);
     tracing::info!(issuer = config.issuer, %address, "ready");
 
@@ -324,6 +333,39 @@ async fn confirm(dev: &mut Dev, address: SocketAddr, cluster: &Cluster) -> Resul
         return Err(format!("{url} answered {}", answer.status));
     }
     dev.announce()
+}
+
+/// Prints the link that makes the first administrator, or, in development mode, logs the one in
+/// that there is: to a terminal alone. What is not read by a person may be kept by a log.
+async fn invite(realm: &Realm, dev: Option<&Dev>) {
+    let mut out = std::io::stdout();
+    let is_read = out.is_terminal();
+    let link = match dev {
+        Some(dev) if is_read => first::login_link(realm, &dev.file.admin.username).await,
+        Some(_) => return,
+        None if is_read => first::link(realm).await,
+        None => match realm.people.users.list(None, 1, realm.now()).await {
+            Ok(found) if found.is_empty() => {
+                tracing::info!(
+                    "waiting for the first administrator: make it with `signet user add NAME --admin --config FILE`; a start at a terminal prints a link"
+                );
+                return;
+            }
+            Ok(_) | Err(_) => return,
+        },
+    };
+    let said = match (link, dev) {
+        (Ok(Some(link)), Some(_)) => format!("  log in to the console (once):\n{link}"),
+        (Ok(Some(link)), None) => format!(
+            "There is no account yet. This link makes the first administrator, once, within a day:\n{link}"
+        ),
+        (Ok(None), _) => return,
+        (Err(error), _) => {
+            tracing::warn!(%error, "failed to make a link to the console");
+            return;
+        }
+    };
+    let _ = writeln!(out, "{said}").and_then(|()| out.flush());
 }
 
 fn greet(dev: &Dev) {

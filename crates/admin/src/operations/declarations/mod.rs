@@ -36,7 +36,7 @@ pub(crate) const OPERATIONS: &[&dyn Row] = &[
     &Operation::new("exportDeclarations", Read, Method::Get, ALL, "Every record as a directory declares it, and who owns it", run!(export)),
     &Operation::new("showDeclaration", Read, Method::Get, ONE, "A record as a directory declares it, and who owns it", run!(show)),
     &Operation::new("planDeclarations", Read, Method::Post, PLAN, "Say what would change if these declarations were applied", |acting, sent| Box::pin(only_plan(Asking::of(acting), sent))),
-    &Operation::new("applyDeclarations", Write, Method::Post, APPLY, "Apply declarations: all of them, or none", |acting, sent| Box::pin(apply(Asking::of(acting), sent))),
+    &Operation::new("applyDeclarations", Write, Method::Post, APPLY, "Apply declarations: all of them, or none", |acting, sent| Box::pin(apply(Asking::of(acting), sent))).ends(),
 ];
 
 const NO_SUCH_KIND: &str = "there is no such kind of object";

@@ -85,7 +85,8 @@ pub(super) async fn begin(
     let now = browser.context.now();
     let request = interaction.request();
     // Who is asked to log in for the account page has a session that is too old for something.
-    let again = interaction.goal == Goal::Account && browser.present().is_some();
+    let own = matches!(interaction.goal, Goal::Account | Goal::Console(_));
+    let again = own && browser.present().is_some();
     let anew = link.is_some() || again || request.is_some_and(|request| request.prompts.login);
     let journey = Journey {
         issuer: provider.issuer.clone(),

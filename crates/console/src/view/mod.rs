@@ -1,0 +1,6 @@
+//! From plain data to HTML.
+pub(crate) mod fields;
+pub(crate) mod shell;
+pub(crate) mod table;
+pub(crate) mod timeline;
+pub(crate) mod values;
