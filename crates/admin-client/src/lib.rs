@@ -44,9 +44,9 @@ pub struct Target {
     /// PEM file of the authority that the server's certificate comes from [also: SIGNET_CA_CERT].
     #[arg(long, value_name = "FILE")]
     ca_cert: Option<PathBuf>,
-    /// The realm to administer, one beside the server's first (`signet realm list`). Whoever
-    /// administers the server logs in to the first; administrators of the realm alone name its
-    /// issuer as --server instead.
+    /// The realm to administer, one beside the server's first (`signet realm list`). An
+    /// administrator of the server logs in to the first; an administrator of the realm alone names
+    /// its issuer as --server instead.
     #[arg(long, value_name = "NAME")]
     pub realm: Option<String>,
     /// The administrator to log in as. With SIGNET_PASSWORD no browser is needed, where a password

@@ -117,7 +117,7 @@ pub const TABLE: &[Row] = {
         row(InvalidScope, "invalid_scope", 400, "RFC 6749 section 5.2", "a scope is unknown, malformed, or more than the client or the first grant may have"),
         row(AccessDenied, "access_denied", 400, "RFC 6749 section 4.1.2.1", "the person refused, or an access rule does"),
         row(ServerError, "server_error", 500, "RFC 6749 section 4.1.2.1", "something failed here; the log has the reason under the request's id"),
-        row(TemporarilyUnavailable, "temporarily_unavailable", 503, "RFC 6749 section 4.1.2.1", "the store cannot be reached, or a budget is used up (429, with `Retry-After`)"),
+        row(TemporarilyUnavailable, "temporarily_unavailable", 503, "RFC 6749 section 4.1.2.1", "the store cannot be reached, or a budget is consumed (429, with `Retry-After`)"),
         row(InvalidTarget, "invalid_target", 400, "RFC 8707 section 2", "the resource is unknown, or the client may have no token for it"),
         row(InvalidAuthorizationDetails, "invalid_authorization_details", 400, "RFC 9396 section 5", "`authorization_details` are malformed, or of an unknown type"),
         row(InvalidToken, "invalid_token", 401, "RFC 6750 section 3.1", "the access token is malformed, expired or revoked, or is bound to another key"),

@@ -19,12 +19,12 @@ use signet_parameters::{self, Origin};
 /// What a verifier believes.
 #[derive(Debug, Args)]
 pub struct Trust {
-    /// SHA-256, in hexadecimal, of a proof system's verifying key that is believed, as `ceremony
+    /// SHA-256, in hexadecimal, of a proof system's verifying key that is trusted, as `ceremony
     /// verify` prints it; may be repeated. No other is then. Without it, that of the data
     /// directory's own parameters is.
     #[arg(long = "verifying-key-sha256", value_name = "HEX", value_parser = sha256)]
     pins: Vec<Pin>,
-    /// Believe parameters of unknown origin too: whoever made them may be able to prove anything.
+    /// Accept parameters of unknown origin too: who made them may be able to prove anything.
     #[arg(long)]
     development: bool,
 }

@@ -36,7 +36,7 @@ pub struct Serve {
     /// The issuer [--dev: https://localhost:PORT].
     #[arg(long, value_name = "URL")]
     issuer: Option<String>,
-    /// PEM file of further certificates that outbound calls believe.
+    /// PEM file of further certificates that outbound calls trust.
     #[arg(long, value_name = "FILE")]
     trust: Option<PathBuf>,
     /// Become a node of the cluster that made this token (`signet node invite`); - reads it from

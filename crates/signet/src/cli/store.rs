@@ -50,7 +50,7 @@ pub enum StoreCommand {
     /// Move the rows of a running server to another engine: changes wait for less than a second,
     /// and nobody is logged out.
     #[command(
-        after_help = "The server goes on over the new store. Set [store] to it before the next start.\n\nExample:\n  signet store move --to postgres://signet@db.example.com/signet --server https://id.example.com --login root"
+        after_help = "The server continues over the new store. Set [store] to it before the next start.\n\nExample:\n  signet store move --to postgres://signet@db.example.com/signet --server https://id.example.com --login root"
     )]
     Move {
         /// sqlite:DIR or postgres://USER@HOST/DATABASE, empty, as the server reaches it.

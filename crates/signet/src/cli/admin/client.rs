@@ -64,7 +64,7 @@ pub enum ClientCommand {
     Secret {
         /// Its client_id.
         id: String,
-        /// How long the other secrets go on: 90s, 10m, 8h, 30d.
+        /// How long the other secrets stay valid: 90s, 10m, 8h, 30d.
         #[arg(long, value_name = "DURATION", default_value = "0", value_parser = Duration::parse)]
         others_expire_in: Duration,
         #[command(flatten)]

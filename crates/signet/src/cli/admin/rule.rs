@@ -32,7 +32,7 @@ pub struct Conditions {
     /// A person: user name, mail address or id.
     #[arg(long = "user", value_name = "USER")]
     users: Vec<String>,
-    /// A group, and whoever is in a group inside it.
+    /// A group, and everybody in a group inside it.
     #[arg(long = "group", value_name = "GROUP")]
     groups: Vec<String>,
     /// An attribute with this value.
@@ -71,7 +71,7 @@ pub struct Conditions {
     /// But not this person.
     #[arg(long = "except-user", value_name = "USER")]
     except_users: Vec<String>,
-    /// But not whoever is in this group.
+    /// But nobody in this group.
     #[arg(long = "except-group", value_name = "GROUP")]
     except_groups: Vec<String>,
     /// But not from this network.

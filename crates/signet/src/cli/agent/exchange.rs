@@ -33,7 +33,7 @@ pub struct At {
     /// The server's issuer identifier.
     #[arg(long, value_name = "URL")]
     issuer: String,
-    /// A PEM file of authorities to believe in place of the machine's. May be repeated.
+    /// A PEM file of authorities to trust in place of the machine's. May be repeated.
     #[arg(long = "ca-cert", value_name = "FILE")]
     ca_certs: Vec<PathBuf>,
 }

@@ -60,10 +60,10 @@ pub struct Rotate {
     /// Where the next key is; FILE.next otherwise.
     #[arg(long)]
     next: Option<PathBuf>,
-    /// The current key is not to be believed any more.
+    /// The current key is not to be trusted any more.
     #[arg(long)]
     compromised: bool,
-    /// An earlier key is not to be believed any more either, since this Unix second, or since it
+    /// An earlier key is not to be trusted any more either, since this Unix second, or since it
     /// began. Its number is that of `signet agent show`. What a log had taken in before still
     /// counts. May be repeated.
     #[arg(long = "compromised-key", value_name = "NUMBER[@SINCE]", value_parser = earlier_key)]

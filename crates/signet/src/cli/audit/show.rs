@@ -42,7 +42,7 @@ pub struct Tail {
     /// The last so many lines. Without it all that --since and --until leave, or the last 20.
     #[arg(long, value_name = "N")]
     lines: Option<usize>,
-    /// Go on with lines as they come, until interrupted; with --json one object a line.
+    /// Print further lines as they come, until interrupted; with --json one object a line.
     #[arg(long)]
     follow: bool,
     /// Only lines of this action: token.issue, login, admin.
