@@ -127,7 +127,7 @@ impl Asking<'_> {
             // The policy of the directory keeps the person out: an expired password, a locked
             // account. An unauthenticated caller does not learn which.
             Err(LdapError::Refused(code)) => {
-                tracing::info!(provider = %provider.name, code, "a bind was refused by the directory");
+                tracing::info!(provider = %provider.name, code, "received a refusal of a bind from the directory");
                 return Ok(None);
             }
             Err(error) => return Err(error.into()),
