@@ -187,7 +187,7 @@ async fn what_is_typed_cannot_change_the_filter() {
     let (stream, heard) = server(right);
     let typed = "a*)(uid=*\\\0";
     over(stream, question(typed, "x")).await.unwrap();
-    let heard = heard.lock().unwrap();
+    let heard = heard.lock().unwrap().clone();
     // An equality (0xa3) with the attribute, and the value as it was typed.
     let wanted = [&b"uid\x04\x0b"[..], typed.as_bytes()].concat();
     let bytes: &[u8] = &heard[1];

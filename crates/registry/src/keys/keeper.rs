@@ -193,8 +193,9 @@ impl SigningKeys {
                 after = Some(key);
             }
             if last {
-                // What is due for several is done in the order in which they were made; of those that
-                // were made at once, in the order of their kinds: names are drawn, and say nothing.
+                // What is due for several is done in the order in which they were made; of those
+                // that were made at once, in the order of their kinds: names are drawn, and say
+                // nothing.
                 entries.sort_by_key(|entry: &Entry| {
                     let record = &entry.record;
                     (record.created_at, record.kind().ok(), record.active_from)
