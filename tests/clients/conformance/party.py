@@ -80,7 +80,7 @@ class Browser:
                 continue
             page = Page(answer)
             # An error of a client that registered itself goes on where the person wants it to.
-            onward = re.search(r'<main id="error".*?<a class="alone" id="onward" href="([^"]*)"', answer.text, re.S)
+            onward = re.search(r'<main id="error".*?<a [^>]*id="onward" href="([^"]*)"', answer.text, re.S)
             if onward:
                 return Landing(html.unescape(onward.group(1)), pages)
             if page.error:
