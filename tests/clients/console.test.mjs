@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
-import { addPerson, decide, dev, logIn, shoot, signet, withBrowser } from './browser.mjs'
+import { addPerson, atAccount, decide, dev, logIn, shoot, signet, withBrowser } from './browser.mjs'
 import { codeOf, now } from './totp.mjs'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -21,7 +21,8 @@ function administrator(username) {
 async function enter(page, person, below = '') {
   await page.goto(at(below))
   await logIn(page, person)
-  await page.waitForSelector('#totp-secret')
+  // The secret is folded: the picture is what people scan.
+  await page.waitForSelector('#totp-secret', { state: 'attached' })
   const secret = (await page.textContent('#totp-secret')).replace(/\s/g, '')
   await page.fill('input[name=totp]', codeOf(secret, now()))
   await decide(page, 'totp-add')
@@ -135,7 +136,7 @@ test('a passkey opens the console by itself', () =>
     await logIn(page, person)
     await page.waitForSelector('button[value=later]')
     await page.click('button[value=passkey-add]')
-    await page.waitForSelector('#sessions')
+    await atAccount(page)
     await context.clearCookies()
     await page.goto(at(''))
     await page.click('button[value=passkey]')
