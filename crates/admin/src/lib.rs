@@ -104,6 +104,7 @@ mod tests {
     use super::*;
     use schemars::SchemaGenerator;
     use serde_json::Value;
+    use signet_operation::right::Right;
     use std::collections::HashSet;
 
     #[test]
@@ -126,8 +127,8 @@ mod tests {
             let (id, method, path) = (facts.id, facts.method.http(), facts.path);
             let (summary, scope) = (facts.summary, facts.needs.scope());
             let beyond = match facts.needs {
-                signet_operation::right::Right::Reveal => ", and two factors just shown",
-                _ => "",
+                Right::Reveal => ", and two factors just shown",
+                Right::Read | Right::Write => "",
             };
             page.push_str(&format!(
                 "| `{id}` | `{method} {path}` | {summary} | `{scope}`{beyond} |\n"

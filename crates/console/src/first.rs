@@ -32,20 +32,11 @@ struct Row {
 }
 
 /// A link that was opened.
+#[derive(Clone)]
 pub(crate) struct Opened {
     /// Who is logged in; none: somebody is to be made.
     pub(crate) user_id: Option<String>,
     row: signet_store::Row,
-}
-
-impl Opened {
-    /// The same, to be given back.
-    pub(crate) fn again(&self) -> Opened {
-        Opened {
-            user_id: self.user_id.clone(),
-            row: self.row.clone(),
-        }
-    }
 }
 
 fn key() -> Key {

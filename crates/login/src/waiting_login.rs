@@ -173,8 +173,8 @@ pub async fn go_on(browser: BrowserRequest, id: &str, name: Option<&str>, done: 
 }
 
 /// After an account was made, or an invitation accepted, by a password that was set on a page of
-/// this browser: its person is logged in, as far as a password logs them in, and goes on to what a
-/// login waits for. `form`: theirs.
+/// this browser: its person is logged in, as far as a password logs them in, and continues to what
+/// a login waits for. `form`: theirs.
 ///
 /// The form names the browser that its page was for. Without that a page of somebody else could
 /// post a link and a password of theirs, and whoever looks at it would be logged in to their

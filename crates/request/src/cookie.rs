@@ -3,7 +3,7 @@
 //! | cookie | what is in it | how long |
 //! |---|---|---|
 //! | session | sealed: the session's secret id | the browser's session; the row decides |
-//! | console | sealed: since when this browser is in the console, for whom | the browser's session; what is sealed ends |
+//! | console | sealed: since when the console is used, by which session | the browser's; 8 hours |
 //! | browser | 128 random bits that sealed interactions are bound to | the browser's session |
 //! | device | sealed: a device id, and accounts that logged in here | a year |
 //! | language | the tag of a language, where one was chosen in the menu | a year |

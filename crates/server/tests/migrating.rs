@@ -3,11 +3,13 @@
 use crate::common::{
     SECRET, Server, block_on,
     browser::{Browser, Page},
+    client::Call,
     people::{Mail, PASSWORD, request, start},
 };
 use crate::providers::write;
 use serde_json::{Value, json};
 use signet_directory::User;
+use signet_oauth::command_line;
 use signet_oauth::people::provider::{
     ClaimRow, GroupRow, MAX_MIGRATED_FROM, Protocol, Provider, ProviderAuth,
 };
@@ -415,6 +417,26 @@ fn so_many_servers_are_asked_in_the_order_of_their_names() {
     let (_, page) = log_in(&server, "bob", "");
     assert!(!is_in(&page));
     assert!(old.heard().is_empty());
+}
+
+#[test]
+fn the_command_lines_login_asks_nobody() {
+    let (mail, old) = (Mail::new(), Old::start());
+    let server = start(&mail, |_| {});
+    server.configure(|_, declared| command_line::add(declared).unwrap());
+    write(&server, old.hook());
+    old.says(vec![("/hook", 200, bob())]);
+    let refused = Call::post("/password-login")
+        .json(&json!({ "username": "bob", "password": "old" }))
+        .send(&server);
+    assert_eq!(
+        refused.json()["error"],
+        "invalid_grant",
+        "{}",
+        refused.text()
+    );
+    assert!(old.heard().is_empty());
+    assert!(found(&server, "bob").is_none());
 }
 
 #[test]

@@ -144,7 +144,7 @@ impl Scene {
                 scene.grants.push(given);
             }
         }
-        // One that has ended is listed for a while, and counts no more.
+        // A revoked one is listed for a while, and is not counted.
         let (id, _) = scene.give("shop", "carol");
         block_on(scene.world.server.realm.revoke_grant(id)).unwrap();
         scene

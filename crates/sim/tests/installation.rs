@@ -146,7 +146,7 @@ impl Installation {
             };
             of.trace.note(&[of.clock.now_us(), 10, machine]);
             lock(&all.state).errors.insert(machine, why);
-            // A process whose start fails has ended.
+            // A process whose start fails exits.
             of.crash(machine);
         };
         world.clock.spawn_in(group, Box::pin(starting));
@@ -548,9 +548,9 @@ impl Peers for Streams {
     fn run(&self, work: Task) -> BoxFuture<'_, Result<(), String>> {
         let world = self.world.upgrade();
         Box::pin(async move {
-            let world = world.ok_or("the world has ended")?;
+            let world = world.ok_or("the simulation is over")?;
             let done = world.clock.within(self.group, work).await;
-            done.ok_or_else(|| "the node has ended".to_owned())
+            done.ok_or_else(|| "the node exited".to_owned())
         })
     }
 }

@@ -120,7 +120,7 @@ impl Network for Wire {
                     let refused = |why: CallError| NetworkError::NoAnswer(why.to_string());
                     carried.await?.map_err(refused)
                 }
-                None => Err(NetworkError::Unreachable("the world has ended".into())),
+                None => Err(NetworkError::Unreachable("the simulation is over".into())),
             }
         })
     }

@@ -382,7 +382,12 @@ impl Field {
                 None => String::new(),
             },
             Input::Secret => String::new(),
-            _ => typed(&self.name).unwrap_or_default().to_owned(),
+            Input::Text
+            | Input::Number
+            | Input::MaybeFlag
+            | Input::Choice(_)
+            | Input::Lines
+            | Input::Json => typed(&self.name).unwrap_or_default().to_owned(),
         }
     }
 }

@@ -215,7 +215,7 @@ async fn make(
             let again = first::open(realm, token).await;
             // It was consumed here, and by nobody else.
             if let Ok(None) = again
-                && let Err(error) = first::give_back(realm, opened.again()).await
+                && let Err(error) = first::give_back(realm, opened.clone()).await
             {
                 tracing::warn!(%error, "failed to give the console's link back");
             }

@@ -44,7 +44,13 @@ pub(crate) fn field(t: &Face, prefix: &str, field: &Field, value: &str, wrong: &
     let hint = match &field.input {
         Input::Lines => Some("console-one-a-line"),
         Input::Json => Some("console-as-json"),
-        _ => None,
+        Input::Text
+        | Input::Secret
+        | Input::Number
+        | Input::Flag
+        | Input::MaybeFlag
+        | Input::Choice(_)
+        | Input::Choices(_) => None,
     };
     let below = html! {
         @if let Some(said) = said { p #(wrong_id) .wrong { (why(t, &said.why)) } }

@@ -102,7 +102,9 @@ impl Asking<'_> {
         let server = Server::of(&provider.issuer).ok_or(Trouble::Own("its URL is not LDAP's"))?;
         let bind = match provider.auth {
             ProviderAuth::None => None,
-            _ => {
+            ProviderAuth::ClientSecretBasic
+            | ProviderAuth::ClientSecretPost
+            | ProviderAuth::PrivateKeyJwt => {
                 let secret = open_secret(&self.realm.keyring(), provider);
                 let secret = secret.ok_or(Trouble::Own(
                     "the password of its bind is missing, or does not open",

@@ -141,8 +141,9 @@ impl Asking<'_> {
     ) -> Result<Person, Trouble> {
         let mut person = match self.provider.protocol {
             Protocol::Openid => self.of_id_token(metadata, tokens, nonce).await?,
-            Protocol::Oauth2 | Protocol::Hook | Protocol::Ldap => {
-                self.of_api(metadata, tokens).await?
+            Protocol::Oauth2 => self.of_api(metadata, tokens).await?,
+            Protocol::Hook | Protocol::Ldap => {
+                return Err(Trouble::Own("nobody is sent to this provider"));
             }
         };
         let token = tokens.refresh_token.as_ref();

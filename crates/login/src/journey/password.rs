@@ -40,8 +40,10 @@ fn verify<'a>(attempt: &'a Attempt<'a>) -> Answer<'a, Verdict> {
         let user = attempt.user.filter(|_| attempt.standing == Standing::Open);
         let context = &attempt.browser.context;
         let users = &context.realm.people.users;
-        // Who is not known here may be known where the people of this realm come from.
-        if attempt.user.is_none() && attempt.standing == Standing::Open {
+        // Who is not known here may be known where the people of this realm come from. The command
+        // line's login answers no page, and is for accounts that are here.
+        let is_of_page = attempt.ends_at != 0;
+        if attempt.user.is_none() && attempt.standing == Standing::Open && is_of_page {
             let first = FirstLogin {
                 realm: &context.realm,
                 snapshot: &context.snapshot,

@@ -251,15 +251,15 @@ mod tests {
                     }
                 }
                 // In another order than they came in.
-                let mut anew = Index::of(&first.0, &first.1);
+                let mut made = Index::of(&first.0, &first.1);
                 let mut all: Vec<_> = there.iter().collect();
                 if step % 2 == 0 {
                     all.reverse();
                 }
                 for (number, address) in all {
-                    anew.put(address, &Numbered(*number));
+                    made.put(address, &Numbered(*number));
                 }
-                assert_eq!(said(&index), said(&anew));
+                assert_eq!(said(&index), said(&made));
                 // Whoever reads the earlier one reads what it said.
                 assert_eq!(said(&earlier.0), earlier.1);
                 // Of two at one place the first by rank is found.

@@ -9,7 +9,15 @@ const fn upwards(kind: RecordKind) -> Option<&'static str> {
     match kind {
         RecordKind::Group => Some("parent"),
         RecordKind::Realm => Some("like"),
-        _ => None,
+        RecordKind::Client
+        | RecordKind::Resource
+        | RecordKind::Scope
+        | RecordKind::Key
+        | RecordKind::Revocation
+        | RecordKind::Role
+        | RecordKind::Attribute
+        | RecordKind::Rule
+        | RecordKind::Provider => None,
     }
 }
 
