@@ -431,7 +431,7 @@ fn the_command_lines_login_asks_nobody() {
         .send(&server);
     assert_eq!(
         refused.json()["error"],
-        "invalid_grant",
+        "access_denied",
         "{}",
         refused.text()
     );
