@@ -51,7 +51,7 @@ clients: ## real client libraries, a real browser, real reverse proxies and the 
 	@echo "== The Terraform provider, as Terraform drives it"
 	@scripts/test-terraform.sh target/debug/signet
 
-docs: ## the manual as a site with search, in target/site; a link that leads nowhere is an error
+docs: ## the manual as a site with search, in target/docs; a link that leads nowhere is an error
 	@scripts/docs.sh
 
 faults-quick: ## the few faults of real clusters that are tried with every change: under a minute

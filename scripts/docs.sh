@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The manual as a site of static pages with search, in target/site: it opens from the folder, and any web server can serve it.
+# The manual as a site of static pages with search, in target/docs: it opens from the folder, and any web server can serve it.
 # A link or an anchor that leads nowhere is an error, and so is a page that the navigation (scripts/site/mkdocs.yml) leaves out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,4 +20,4 @@ cp --parents -r README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md SECURITY.
     integrations/kubernetes/*.yaml integrations/terraform/README.md "$pages"
 # The theme is kept until May 2027; its successor (Zensical) reads the same configuration.
 NO_MKDOCS_2_WARNING=1 "$tools/bin/mkdocs" build --quiet --clean --config-file scripts/site/mkdocs.yml
-echo "The manual is in target/site: open target/site/index.html"
+echo "The manual is in target/docs: open target/docs/index.html"

@@ -32,7 +32,8 @@ test('a passkey is used at another node of the same host', async () => {
     const child = spawn(process.env.SIGNET_BIN, ['serve', '--dev', '--listen', `127.0.0.1:${port}`, '--data-dir', join(folder, name), ...more], { stdio: ['ignore', out, out] })
     children.push(child)
     for (let i = 0; i < 300; i += 1) {
-      if (existsSync(join(folder, name, 'ca.pem'))) {
+      // dev.json appears once the server answers, which may be a moment after its first answer.
+      if (existsSync(join(folder, name, 'dev.json'))) {
         const ready = spawnSync('curl', ['-sf', '--cacert', join(folder, name, 'ca.pem'), `https://localhost:${port}/health/ready`])
         if (ready.status === 0) return { url: `https://localhost:${port}`, folder: join(folder, name) }
       }

@@ -6,16 +6,17 @@ use clap::{Args, Command, CommandFactory};
 
 use super::{Arguments, Failure, Output};
 
-/// `signet man DIR`
+/// `signet man --out DIR`
 #[derive(Debug, Args)]
 pub struct Man {
     /// Where they are written; it is made where it is missing.
-    directory: PathBuf,
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
 }
 
 /// `signet man`
 pub fn run(command: &Man, output: &Output) -> Result<(), Failure> {
-    let directory = &command.directory;
+    let directory = &command.out;
     let failed = |path: &Path, e: std::io::Error| {
         Failure::unusable(format!("cannot write {}: {e}", path.display()))
     };
@@ -84,7 +85,7 @@ mod tests {
     /// docs/reference/commands.md.
     fn page() -> String {
         let mut page = String::from(
-            "# Commands\n\nEvery command of `signet`, as `signet COMMAND --help` shows it; `signet man DIR` writes the same as manual pages, and\n`signet completions SHELL` what a shell \
+            "# Commands\n\nEvery command of `signet`, as `signet COMMAND --help` shows it; `signet man --out DIR` writes the same as manual pages, and\n`signet completions SHELL` what a shell \
              completes. Exit codes: 0 done, or yes; 1 the answer is no, or it was refused; 2 it could\nnot be tried. With `--json` data and failures are JSON.\n\n\
              This page is made of the commands themselves: `SIGNET_WRITE_DOCS=1 cargo test -p signet --bin signet` writes it.\n",
         );

@@ -236,7 +236,7 @@ pub enum Command {
     },
     /// Write the manual pages of all commands, in section 1, into a directory.
     #[command(
-        after_help = "Example:\n  signet man /usr/local/share/man/man1\n  signet man /tmp/man && man /tmp/man/signet-serve.1"
+        after_help = "Example:\n  signet man --out /usr/local/share/man/man1\n  signet man --out /tmp/man && man /tmp/man/signet-serve.1"
     )]
     Man(manual::Man),
 }
