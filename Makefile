@@ -7,13 +7,19 @@ ARGS ?=
 .DEFAULT_GOAL := help
 SIM_RUNS ?= 100000
 
-.PHONY: help run cluster sim test setup lint unit clients docs faults faults-quick fuzz bench bench-programs instructions build clean
+.PHONY: help run cluster sim dist test-packages test setup lint unit clients docs faults faults-quick fuzz bench bench-programs instructions build clean
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## the release binary, target/release/signet, with link-time optimisation
 	SIGNET_COMMIT="$$(git rev-parse --short=12 HEAD 2>/dev/null)" $(CARGO) build --release --locked -p signet
+
+dist: ## packages into dist/: the static binary, .deb, .rpm, image, chart, compose file, list of components, checksums, signature
+	@scripts/dist.sh $(ARGS)
+
+test-packages: ## try them: the same bytes twice, the signature, Helm's and Compose's own code, the .deb in a Debian that is booted for it (as root)
+	@scripts/test-packages.sh $(ARGS)
 
 # The link-time optimisation of a release is half of its build's time, and nobody waits for it at a first try.
 run: ## build without link-time optimisation, then start a development server on https://localhost:8443 (ARGS="--listen 127.0.0.1:9443")

@@ -17,7 +17,7 @@ rm -rf "$pages"
 mkdir -p "$pages"
 # What pages link to is there as well: definitions, manifests, the format of compact tokens.
 cp --parents -r README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE docs crates/compact/compact.proto \
-    integrations/kubernetes/*.yaml integrations/terraform/README.md "$pages"
+    integrations/kubernetes/*.yaml packaging/systemd/*.service integrations/terraform/README.md "$pages"
 # The theme is kept until May 2027; its successor (Zensical) reads the same configuration.
 NO_MKDOCS_2_WARNING=1 "$tools/bin/mkdocs" build --quiet --clean --config-file scripts/site/mkdocs.yml
 echo "The manual is in target/docs: open target/docs/index.html"

@@ -69,25 +69,18 @@ fn names(context: &Context) -> Vec<String> {
     context.params.iter().map(|(_, v)| v.clone()).collect()
 }
 
-/// Authorizes, reads, performs and answers.
-async fn serve<I: Input, O: Output>(
-    operation: &'static Operation<I, O>,
-    context: Context,
-) -> Response {
-    let facts = operation.facts();
+/// Authorizes, performs and answers. Once for all operations: what depends on one's types is behind
+/// [`Row::perform`].
+async fn serve(row: &'static dyn Row, context: Context) -> Response {
     // RFC 9449 section 8.2: a caller that proves possession receives the next nonce, also with a
     // refusal.
     let nonce = (context.headers.contains_key(DPOP)
         && context.snapshot.settings.dpop_nonce_required)
         .then(|| new_nonce(&context.realm.keyring(), context.now()))
         .flatten();
-    let named = names(&context);
-    let mut answer = match answer(operation, context, &named).await {
+    let mut answer = match answer(row, context).await {
         Ok(reply) => reply.into_response(),
-        Err(problem) => problem
-            .about(facts.path, &named)
-            .needing(facts.needs)
-            .into_response(),
+        Err(problem) => problem.into_response(),
     };
     if let Some(Ok(nonce)) = nonce.map(HeaderValue::try_from) {
         answer.headers_mut().insert(DPOP_NONCE, nonce);
@@ -95,15 +88,13 @@ async fn serve<I: Input, O: Output>(
     answer
 }
 
-async fn answer<I: Input, O: Output>(
-    operation: &Operation<I, O>,
-    context: Context,
-    named: &[String],
-) -> Result<Reply, Problem> {
-    let admin = Admin::of_request(&context).await.inspect_err(|problem| {
-        let event = context.event(Action::ADMIN);
-        let event = event.operation(operation.facts().id);
+async fn answer(row: &'static dyn Row, context: Context) -> Result<Reply, Problem> {
+    let admin = Admin::of_request(&context).await.map_err(|problem| {
+        let facts = row.facts();
+        let event = context.event(Action::ADMIN).operation(facts.id);
         context.realm.audit().record(event.refused(problem.code()));
+        let named = names(&context);
+        problem.about(facts.path, &named).needing(facts.needs)
     })?;
     let acting = Acting {
         realm: Arc::clone(&context.realm),
@@ -112,7 +103,7 @@ async fn answer<I: Input, O: Output>(
         peer: context.peer,
         now_ms: context.now_ms,
     };
-    perform(operation, &acting, context, named).await
+    row.perform(acting, context).await
 }
 
 async fn perform<I: Input, O: Output>(
