@@ -126,8 +126,8 @@ fn is_state(text: &str) -> bool {
     text.len() == 22 && base64url::is_well_formed(text.as_bytes())
 }
 
-/// `Set-Cookie` values that make room for one more login of `bytes` bytes: what cannot be used goes,
-/// then the oldest.
+/// `Set-Cookie` values that make room for one more login of `bytes` bytes: what cannot be used
+/// goes, then the oldest.
 pub(crate) fn make_room(
     keys: &Keyring,
     application: &Application,

@@ -15,8 +15,8 @@ use signet_http::Response;
 use signet_oauth::params::Params;
 use signet_verify::{Claims, Presented, Revocation};
 
-/// Seconds that a round is remembered.
-const ROUND_LIFE: u64 = 60;
+/// Seconds that a round is remembered: one that nobody types in takes less.
+const ROUND_LIFE: u64 = 20;
 
 /// Why a callback makes no session: what the person is shown, and what the log says.
 struct Refused {
@@ -176,6 +176,19 @@ async fn begin(
     {
         return Err(unreadable());
     }
+    let said = [Some(&id_token), userinfo.as_ref()];
+    if let Some(claim) = omitted(login, &said) {
+        let text = format!(
+            "The login's server left out the claim \"{claim}\": you have more values of it than it says. The administrator of this application can leave it out, or have fewer values of it."
+        );
+        let log = format!("the issuer left out {claim} (omitted_claims)");
+        return Err(Refused::new(
+            StatusCode::BAD_GATEWAY,
+            "session_too_large",
+            &text,
+            log,
+        ));
+    }
     let access = Presented::token(&tokens.access_token);
     let access = login
         .verifier
@@ -193,9 +206,7 @@ async fn begin(
         id_token: &id_token,
         userinfo: userinfo.as_ref(),
         scope: &scope,
-        grant_id: access
-            .as_ref()
-            .and_then(|access| access.claims().grant_id()),
+        access: access.as_ref().map(|access| access.claims()),
         claims: &login.further_claims,
         end: now.saturating_add(login.settings.absolute),
     };
@@ -210,6 +221,19 @@ async fn begin(
     })?;
     is_live(login, &claims, now)?;
     Ok(value)
+}
+
+/// A claim that a header field or a rule reads, and that the issuer says that it left out: without
+/// it nobody could tell a person who has too many values of it from one who has none.
+fn omitted<'l>(login: &'l Login, said: &[Option<&Object<'_>>]) -> Option<&'l str> {
+    let said = || said.iter().flatten();
+    let is_omitted = |name: &&String| {
+        let lists = said().filter_map(|object| object.strings("omitted_claims").ok().flatten());
+        let is_there = said().any(|object| object.get(name).is_some());
+        !is_there && lists.flatten().any(|omitted| omitted == name.as_str())
+    };
+    let found = login.further_claims.iter().find(is_omitted);
+    found.map(String::as_str)
 }
 
 /// A session that is revoked already would begin the login again at once.

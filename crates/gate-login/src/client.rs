@@ -44,6 +44,7 @@ impl ClientAuthentication {
         form: Vec<(&str, &str)>,
         now: u64,
     ) -> Option<Posted> {
+        let names_client = form.iter().any(|(name, _)| *name == "client_id");
         let mut text = Form::of(form);
         let authorization = match self {
             ClientAuthentication::Secret(credentials) => Some(credentials.authorization()),
@@ -58,7 +59,9 @@ impl ClientAuthentication {
                     w.member("exp").number(now.saturating_add(ASSERTION_LIFE));
                 });
                 let assertion = Secret::new(assertion.ok()?);
-                text.add("client_id", client_id);
+                if !names_client {
+                    text.add("client_id", client_id);
+                }
                 let of_type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
                 text.add("client_assertion_type", of_type);
                 text.add("client_assertion", assertion.expose());

@@ -142,7 +142,7 @@ impl Login {
     }
 }
 
-/// How many logins ended here within the last minute, as the browser says: it can only stop itself.
+/// How many logins ended here of late, as the browser says: it can only stop itself.
 pub(crate) fn rounds(headers: &HeaderMap) -> u32 {
     let said = cookie::single(headers, cookie::ROUNDS);
     said.and_then(|text| text.parse().ok()).unwrap_or(0)

@@ -1,8 +1,8 @@
 //! What is demanded by path: groups, scopes, or no login at all.
 //!
 //! The gate and the application may read one path in two ways: `/admin`, `//admin`, `/%61dmin` and
-//! `/x/../admin` are one place for some servers. So a path that can be read in more ways than one is
-//! held to the demands of each reading, and is never exempt from the login.
+//! `/x/../admin` are one place for some servers. So a path that can be read in more ways than one
+//! is held to the demands of each reading, and is never exempt from the login.
 
 use signet_verify::{Claims, Refusal};
 

@@ -103,7 +103,7 @@ pub(crate) struct Facts<'a> {
     /// what was granted
     pub(crate) scope: &'a str,
     /// of the access token, where that can be read
-    pub(crate) grant_id: Option<&'a str>,
+    pub(crate) access: Option<&'a Claims>,
     /// further claims that header fields or rules read
     pub(crate) claims: &'a [String],
     /// Unix seconds
@@ -111,9 +111,9 @@ pub(crate) struct Facts<'a> {
 }
 
 /// Claims that every session has, where the issuer says them.
-const OF_ID_TOKEN: [&str; 6] = ["iss", "sub", "sid", "acr", "auth_time", "iat"];
+const OF_ID_TOKEN: [&str; 5] = ["iss", "sub", "sid", "acr", "auth_time"];
 /// Claims that are written here, whatever a token says under their names.
-const OURS: [&str; 5] = ["jti", "client_id", "scope", "grant_id", "exp"];
+const OURS: [&str; 6] = ["iat", "jti", "client_id", "scope", "grant_id", "exp"];
 
 /// Whether a session has this claim in any case.
 pub(crate) fn is_built_in(claim: &str) -> bool {
@@ -147,16 +147,28 @@ pub(crate) fn make(
                 w.member(name).value(value);
             }
         }
-        // A name of its own for the session, where the token has none: a logout ends it by that.
-        match facts.id_token.get("jti").and_then(|jti| jti.as_str()) {
-            Some(jti) => w.member("jti").string(jti),
-            None => w
-                .member("jti")
-                .base64url(&signet_crypto::random::bytes::<16>()),
+        // The access token came in the same answer, and its `jti` may tell the millisecond: what is
+        // revoked at a moment then ends the sessions of before, and none that is begun after it.
+        let issued = facts
+            .access
+            .and_then(|access| access.iat().zip(access.jti()));
+        match issued {
+            Some((iat, jti)) => {
+                w.member("iat").number(iat);
+                w.member("jti").string(jti);
+            }
+            None => {
+                if let Some(iat) = facts.id_token.get("iat") {
+                    w.member("iat").value(iat);
+                }
+                // A name of its own: a logout ends the session by it.
+                let jti = signet_crypto::random::bytes::<16>();
+                w.member("jti").base64url(&jti);
+            }
         }
         w.member("client_id").string(facts.client_id);
         w.member("scope").string(facts.scope);
-        if let Some(grant_id) = facts.grant_id {
+        if let Some(grant_id) = facts.access.and_then(Claims::grant_id) {
             w.member("grant_id").string(grant_id);
         }
         w.member("exp").number(facts.end);
@@ -217,7 +229,7 @@ mod tests {
             id_token: &id_token,
             userinfo: None,
             scope: "openid groups",
-            grant_id: None,
+            access: None,
             claims: &claims,
             end: 1000,
         };

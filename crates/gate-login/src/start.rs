@@ -11,7 +11,7 @@ use http::StatusCode;
 use signet_http::Response;
 use signet_oauth::params::Params;
 
-/// Logins of one browser within a minute that may end without a session: more is a loop.
+/// Logins of one browser, one right after the other, that may leave no session: more is a loop.
 const MAX_ROUNDS: u32 = 3;
 
 pub(crate) async fn respond(login: &Login, asked: &Asked<'_>) -> Response {
@@ -35,7 +35,7 @@ pub(crate) async fn respond(login: &Login, asked: &Asked<'_>) -> Response {
         );
         return login
             .failed(StatusCode::BAD_REQUEST, "login_loop", to)
-            .say("You logged in several times within a minute, and each time the session was gone at once. Does this browser keep cookies of this site? Was your access revoked?")
+            .say("You logged in several times, and each time the session was gone at once. Does this browser keep cookies of this site? Was your access revoked?")
             .cookie(cookie::remove(cookie::ROUNDS))
             .respond(&login.settings.issuer);
     }
