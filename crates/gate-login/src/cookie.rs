@@ -23,8 +23,8 @@ pub fn all(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
 
 const SPACE: [char; 2] = [' ', '\t'];
 
-/// The one cookie of this name. None where there is none, and where there are two: which of them is
-/// the browser's own cannot be told.
+/// The one cookie of this name. None where it is missing, and where there are two: nobody could say
+/// which of them is the browser's own.
 pub fn single<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     let mut found = all(headers).filter(|(other, _)| *other == name);
     match (found.next(), found.next()) {

@@ -171,3 +171,207 @@ fn start_url(application: &Application, to: &str) -> String {
     encode_into(crate::attempt::return_path(to), &mut path);
     application.url(&path)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ClientAuthentication, Ended, PathRule, Paths, Settings, session};
+    use http::header;
+    use signet_crypto::{
+        Secret,
+        seal::{Keyring, SealingKey},
+    };
+    use signet_encoding::json::{Limits, parse_object};
+    use signet_verify::{
+        Issuer, KeySource, MemoryRevocations, OnStreamLoss, Subject, Verifier,
+        fetch::{Credentials, Outbound},
+    };
+
+    const ISSUER: &str = "https://id.example.com";
+    const NOW: u64 = 1_795_000_000;
+
+    struct House {
+        login: Login,
+        stream: Arc<MemoryRevocations>,
+    }
+
+    fn house() -> House {
+        let application = |host: &str| Application::new(&format!("https://{host}")).unwrap();
+        let open = PathRule {
+            path: "/open".into(),
+            open: true,
+            ..PathRule::default()
+        };
+        let settings = Settings {
+            issuer: ISSUER.into(),
+            client_id: "web".into(),
+            authentication: ClientAuthentication::Secret(Credentials::new(
+                "web",
+                Secret::new("secret".to_owned()),
+            )),
+            applications: vec![application("a.example"), application("b.example")],
+            redirect_path: "/.signet/callback".into(),
+            scopes: vec!["openid".into()],
+            resources: Vec::new(),
+            acr: Vec::new(),
+            max_age: None,
+            idle: 100,
+            absolute: 1_000,
+            after_logout: None,
+            paths: Paths::new(vec![open]).unwrap(),
+            claims: Vec::new(),
+        };
+        let source = KeySource::Discovery;
+        let mut verifier = Verifier::builder().issuer(Issuer::new(ISSUER, source));
+        for policy in settings.policies() {
+            verifier = verifier.policy(policy);
+        }
+        let stream = Arc::new(MemoryRevocations::new(OnStreamLoss::FailClosedAfter(30)));
+        stream.heard(NOW);
+        let login = Login::new(
+            settings,
+            Keyring::new(SealingKey::generate(), Vec::new()),
+            Arc::new(verifier.build().unwrap()),
+            Arc::new(Outbound::default()),
+            Some(stream.clone()),
+            Arc::new(Ended::default()),
+        );
+        let login = login.unwrap();
+        House { login, stream }
+    }
+
+    impl House {
+        /// The cookie of a session with the first application.
+        fn session(&self, issuer: &str, client_id: &str) -> String {
+            let json = format!(
+                r#"{{"iss":"{issuer}","sub":"alice","sid":"s-1","iat":{NOW},"auth_time":{NOW}}}"#
+            );
+            let id_token = parse_object(json.as_bytes(), &Limits::default()).unwrap();
+            let facts = session::Facts {
+                client_id,
+                id_token: &id_token,
+                userinfo: None,
+                scope: "openid orders",
+                access: None,
+                claims: &[],
+                end: NOW + 1_000,
+            };
+            let application = &self.login.settings.applications[0];
+            session::make(&self.login.keys, application, &facts, NOW)
+                .unwrap()
+                .1
+        }
+
+        fn ask(&self, url: &str, cookie: &str, now: u64) -> Judged {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ACCEPT, HeaderValue::from_static("text/html"));
+            let pair = [cookie::SESSION, "=", cookie].concat();
+            headers.insert(header::COOKIE, HeaderValue::from_str(&pair).unwrap());
+            self.login.judge("GET", url, &headers, now, |_| Ok(()))
+        }
+
+        fn is_let_in(&self, cookie: &str, now: u64) -> bool {
+            let judged = self.ask("https://a.example/x", cookie, now);
+            matches!(judged, Judged::Session { .. })
+        }
+    }
+
+    #[test]
+    fn a_session_is_good_for_its_own_application_until_it_is_idle_or_over() {
+        let house = house();
+        let cookie = house.session(ISSUER, "web");
+        house.stream.heard(NOW + 2_000);
+        for (now, good) in [(NOW, true), (NOW + 99, true), (NOW + 100, false)] {
+            assert_eq!(house.is_let_in(&cookie, now), good, "{now}");
+        }
+        // Twice, for what one application accepted is kept.
+        for _ in 0..2 {
+            let other = house.ask("https://b.example/x", &cookie, NOW);
+            assert!(matches!(other, Judged::Refused(Refused::Login(Some(_)))));
+        }
+        let elsewhere = house.ask("https://c.example/x", &cookie, NOW);
+        assert!(matches!(elsewhere, Judged::Elsewhere));
+        // In use all the time it lasts, and no longer than the whole.
+        let (mut now, mut cookie) = (NOW, cookie);
+        while now < NOW + 950 {
+            now += 50;
+            let judged = house.ask("https://a.example/x", &cookie, now);
+            let Judged::Session { renewed, .. } = judged else {
+                panic!("over at {now}");
+            };
+            let renewed = renewed.expect("half of the idle time has passed");
+            let text = renewed.to_str().unwrap();
+            let value = text.split(['=', ';']).nth(1).unwrap();
+            assert!(text.starts_with(cookie::SESSION));
+            cookie = value.to_owned();
+        }
+        assert!(house.is_let_in(&cookie, NOW + 999));
+        assert!(!house.is_let_in(&cookie, NOW + 1_000));
+    }
+
+    #[test]
+    fn a_session_of_another_issuer_or_client_is_none() {
+        let house = house();
+        assert!(house.is_let_in(&house.session(ISSUER, "web"), NOW));
+        assert!(!house.is_let_in(&house.session("https://other.example", "web"), NOW));
+        assert!(!house.is_let_in(&house.session(ISSUER, "other"), NOW));
+    }
+
+    #[test]
+    fn whatever_is_revoked_ends_the_session_at_the_next_request() {
+        let at = NOW * 1000;
+        for subject in [
+            Subject::Session("s-1"),
+            Subject::User("alice", at),
+            Subject::Client("web", at),
+            Subject::Issuer(ISSUER, at),
+        ] {
+            let (by_stream, by_gate) = (house(), house());
+            let cookies = [&by_stream, &by_gate].map(|house| house.session(ISSUER, "web"));
+            assert!(by_stream.is_let_in(&cookies[0], NOW) && by_gate.is_let_in(&cookies[1], NOW));
+            by_stream.stream.revoke(subject, NOW + 10_000);
+            by_gate.login.ended.end(subject, NOW, NOW + 10_000);
+            assert!(!by_stream.is_let_in(&cookies[0], NOW), "{subject:?}");
+            assert!(!by_gate.is_let_in(&cookies[1], NOW), "{subject:?}");
+        }
+        let house = house();
+        let cookie = house.session(ISSUER, "web");
+        house
+            .stream
+            .revoke(Subject::User("alice", at - 1), NOW + 10_000);
+        house.stream.revoke(Subject::User("bob", at), NOW + 10_000);
+        assert!(house.is_let_in(&cookie, NOW));
+    }
+
+    #[test]
+    fn while_the_stream_is_lost_nobody_is_let_in_and_nobody_led_round() {
+        let house = house();
+        let cookie = house.session(ISSUER, "web");
+        let later = house.ask("https://a.example/x", &cookie, NOW + 31);
+        assert!(matches!(later, Judged::Refused(Refused::Unknown)));
+        let open = house.ask("https://a.example/open/x", &cookie, NOW + 31);
+        assert!(matches!(open, Judged::Open));
+    }
+
+    #[test]
+    fn what_the_proxys_question_demands_is_held() {
+        let house = house();
+        let cookie = house.session(ISSUER, "web");
+        let mut headers = HeaderMap::new();
+        let pair = [cookie::SESSION, "=", &cookie].concat();
+        headers.insert(header::COOKIE, HeaderValue::from_str(&pair).unwrap());
+        let judge = |refusal: Result<(), Refusal>| {
+            let url = "https://a.example/x";
+            house.login.judge("GET", url, &headers, NOW, |_| refusal)
+        };
+        assert!(matches!(judge(Ok(())), Judged::Session { .. }));
+        assert!(matches!(
+            judge(Err(Refusal::Scope)),
+            Judged::Refused(Refused::Forbidden(Refusal::Scope, None))
+        ));
+        assert!(matches!(
+            judge(Err(Refusal::TooOld)),
+            Judged::Refused(Refused::Login(None))
+        ));
+    }
+}

@@ -108,7 +108,7 @@ pub(crate) fn back_channel(login: &Login, body: &[u8], now: u64) -> Response {
         .verify_under(login.logout_token, &presented, now)
     {
         Ok(verified) => verified,
-        // It is in effect: the issuer sends it again until it is told so.
+        // It is in effect: the issuer sends it again until it hears so.
         Err(Refusal::Replayed) => return done(),
         Err(refusal) => {
             tracing::info!(%refusal, "refused a logout token");

@@ -1,5 +1,5 @@
 //! Whether a request is a person's: a page that a browser window goes to. Only such a request is
-//! led to the login; a script is told 401, and can act on it.
+//! led to the login; a script gets 401, and can act on it.
 
 use http::{HeaderMap, header};
 

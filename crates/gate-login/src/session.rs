@@ -36,7 +36,7 @@ impl Session {
 
     /// Opens a cookie's value. Nothing else than what this gate sealed for this application is a
     /// session.
-    pub(crate) fn open(keys: &Keyring, application: &Application, text: &str) -> Option<Session> {
+    pub fn open(keys: &Keyring, application: &Application, text: &str) -> Option<Session> {
         if text.len() > MAX_SESSION_BYTES {
             return None;
         }
