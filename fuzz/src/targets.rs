@@ -235,8 +235,8 @@ pub const TARGETS: &[Target] = &[
         name: "gate_cookie",
         run: gate_cookie::run,
         dictionary: &[
-            "__Host-signet-session=",
-            "__Host-signet-login.",
+            "__Host-signet-gate=",
+            "__Host-signet-gate-login.",
             "; ",
             "=",
             " ",

@@ -9,7 +9,7 @@ import test_proxies as proxies
 from test_proxies import SECRET, SIGNET, Upstream, binary, held_port, openssl, plain, replaced, snippet
 
 HOST, ORIGIN = "orders.example.com", "https://orders.example.com"
-SESSION = "__Host-signet-session"
+SESSION = "__Host-signet-gate"
 FIELDS = ("x-auth-subject", "x-auth-issuer", "x-auth-client", "x-auth-scope", "x-auth-groups")
 PASSWORD = "correct horse battery staple 42"
 
@@ -144,7 +144,7 @@ class Browser:
         attributes = {attribute.lower(): said for attribute, said in attributes}
         if name.startswith("__Host-"):
             assert "secure" in attributes and attributes.get("path") == "/" and "domain" not in attributes, text
-        if host == HOST and any(name.startswith(dropped) for dropped in self.drops):
+        if host == HOST and any(name == dropped or dropped.endswith("-") and name.startswith(dropped) for dropped in self.drops):
             return
         kept = self.jar.setdefault(host, {})
         if attributes.get("max-age") == "0":
@@ -239,7 +239,7 @@ class Login:
         status, _, _ = browser.ask(ORIGIN + "/next", kind="fetch")
         self.assertEqual(status, 200)
         # No code, no state and no token stands in a cookie or an address that stays.
-        self.assertEqual([name for name in browser.jar[HOST] if name.startswith("__Host-signet-login")], [])
+        self.assertEqual([name for name in browser.jar[HOST] if name.startswith("__Host-signet-gate-login")], [])
 
     def test_scripts_and_posts_are_told_401_and_led_nowhere(self):
         browser = self.browser()
@@ -268,13 +268,13 @@ class Login:
         ask = lambda text: self.unreached(lambda: browser.ask(ORIGIN + "/x", cookies=text))
         for bad in ("", "x", good[:-1], good[1:], good + "A", good[:50] + ("A" if good[50] != "A" else "B") + good[51:], good[:40] + other[40:], good.replace("-", "+") + "=", "A" * 3000):
             self.led(ask(f"{SESSION}={bad}"))
-        for text in (f"{SESSION}={good}; {SESSION}={good}", f"__host-signet-session={good}", f"signet-session={good}", f"{SESSION} {good}"):
+        for text in (f"{SESSION}={good}; {SESSION}={good}", f"__host-signet-gate={good}", f"signet-gate={good}", f"{SESSION} {good}"):
             self.led(ask(text))
         self.assertEqual(browser.ask(ORIGIN + "/x", cookies=f"a=b; {SESSION}={good}; c=d")[0], 200)
         # A login's cookie is no session.
         fresh = self.browser()
         fresh.ask(ORIGIN + "/.signet/login?return=/x")
-        [begun] = [value for name, value in fresh.jar[HOST].items() if name.startswith("__Host-signet-login")]
+        [begun] = [value for name, value in fresh.jar[HOST].items() if name.startswith("__Host-signet-gate-login")]
         self.led(ask(f"{SESSION}={begun}"))
 
     def begun(self, browser, path="/x"):
@@ -413,6 +413,12 @@ class Login:
         # And now the login is asked for again.
         self.assertIn("password", browser.go(ORIGIN + "/x")[3])
 
+    def test_a_real_browser_logs_in_and_out(self):
+        script = os.path.join(proxies.ROOT, "tests/clients/gate-login.mjs")
+        said = json.dumps({"port": self.port, "username": "alice", "password": self.world.dev["user"]["password"]})
+        done = subprocess.run(["node", script, said], capture_output=True, text=True, timeout=180)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def test_a_session_in_use_goes_on(self):
         browser = self.logged_in()
         first = browser.session
@@ -472,6 +478,11 @@ static_resources:
           stat_prefix: orders
           common_http_protocol_options: { headers_with_underscores_action: DROP_HEADER }
 %(members)s
+      transport_socket:
+        name: envoy.transport_sockets.tls
+        typed_config:
+          "@type": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext
+          common_tls_context: { tls_certificates: [{ certificate_chain: { filename: %(dir)s/orders.pem }, private_key: { filename: %(dir)s/orders.key } }] }
   clusters:
   - { name: gate, type: STATIC, load_assignment: { cluster_name: gate, endpoints: [{ lb_endpoints: [{ endpoint: { address: { socket_address: { address: 127.0.0.1, port_value: %(gate)d } } } }] }] } }
   - { name: orders, type: STATIC, load_assignment: { cluster_name: orders, endpoints: [{ lb_endpoints: [{ endpoint: { address: { socket_address: { address: 127.0.0.1, port_value: %(upstream)d } } } }] }] } }
@@ -479,13 +490,11 @@ static_resources:
 
 
 class Envoy(Login, unittest.TestCase):
-    tls = False
-
     @classmethod
     def begin(cls, world):
         text = replaced(snippet("A login behind Envoy"), ("127.0.0.1:9000", f"127.0.0.1:{world.gate}"), ("THE-SECRET", SECRET))
         members = "".join(f"          {line}\n" for line in text.splitlines())
-        open(world.dir + "/envoy.yaml", "w").write(ENVOY % {"port": cls.port, "gate": world.gate, "upstream": world.upstream, "members": members})
+        open(world.dir + "/envoy.yaml", "w").write(ENVOY % {"port": cls.port, "gate": world.gate, "upstream": world.upstream, "members": members, "dir": world.dir})
         world.start(cls.__name__, binary("envoy"), "-c", world.dir + "/envoy.yaml", "--log-level", "warning", "--concurrency", "1", "--disable-hot-restart")
 
 
@@ -637,7 +646,7 @@ class Alone(unittest.TestCase):
             WORLD.signet("revoke", *what, "--yes")
             self.until(browser, 302)
             time.sleep(2.2)
-            browser.jar[HOST].pop("__Host-signet-rounds", None)
+            browser.jar[HOST].pop("__Host-signet-gate-rounds", None)
             url, status, _, body = browser.log_in("/x")
             self.assertEqual((url, status), (ORIGIN + "/x", 200), f"{what} {body[:600]}")
 

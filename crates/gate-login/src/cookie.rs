@@ -5,11 +5,11 @@ use http::{HeaderMap, HeaderValue, header};
 
 /// The session. `__Host-` (RFC 6265bis section 4.1.3.2): no other host can set it, and none
 /// receives it.
-pub const SESSION: &str = "__Host-signet-session";
+pub const SESSION: &str = "__Host-signet-gate";
 /// A login under way; the state of the authorization request follows.
-pub const ATTEMPT: &str = "__Host-signet-login.";
+pub const ATTEMPT: &str = "__Host-signet-gate-login.";
 /// How many logins ended here of late: against loops.
-pub const ROUNDS: &str = "__Host-signet-rounds";
+pub const ROUNDS: &str = "__Host-signet-gate-rounds";
 
 /// Every cookie of a request, in order, as far as it is text.
 pub fn all(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
@@ -69,8 +69,8 @@ mod tests {
     #[test]
     fn a_cookie_is_found_in_any_field_and_by_its_whole_name() {
         let map = headers(&[
-            b"a=1; __Host-signet-session=x=y ;b=2",
-            b"__host-signet-session=no; __Host-signet-session2=no",
+            b"a=1; __Host-signet-gate=x=y ;b=2",
+            b"__host-signet-gate=no; __Host-signet-gate2=no",
         ]);
         assert_eq!(single(&map, SESSION), Some("x=y"));
         assert_eq!(single(&map, "a"), Some("1"));
@@ -91,7 +91,7 @@ mod tests {
         let set = set(SESSION, "v", None).unwrap();
         assert_eq!(
             set.to_str().unwrap(),
-            "__Host-signet-session=v; Path=/; Secure; HttpOnly; SameSite=Lax"
+            "__Host-signet-gate=v; Path=/; Secure; HttpOnly; SameSite=Lax"
         );
         assert!(set.is_sensitive());
         assert!(
