@@ -17,7 +17,7 @@ pub enum ClientAuthentication {
     /// `client_secret_basic`
     Secret(Credentials),
     /// `private_key_jwt`
-    PrivateKey(JwtSigner),
+    PrivateKey(Box<JwtSigner>),
 }
 
 impl fmt::Debug for ClientAuthentication {

@@ -124,8 +124,9 @@ pub(crate) fn back_channel(login: &Login, body: &[u8], now: u64) -> Response {
     match (claims.sid(), claims.sub()) {
         (Some(sid), _) => login.ended.end(Subject::Session(sid), now, until),
         (None, Some(sub)) => {
-            // What is issued within the second of the token is older than it, or as old.
-            let moment = claims.iat().unwrap_or(now).saturating_mul(1000);
+            // The token says the second alone: whatever was issued within it is over.
+            let second = claims.iat().unwrap_or(now);
+            let moment = second.saturating_mul(1000).saturating_add(999);
             login.ended.end(Subject::User(sub, moment), now, until);
         }
         // The verifier demands one of them.

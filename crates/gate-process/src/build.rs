@@ -27,6 +27,30 @@ pub(crate) fn setup(
     replays: &Arc<ReplayGuard>,
     ended: &Arc<Ended>,
 ) -> Result<Setup, String> {
+    let identity = match &config.identity {
+        None => Identity::default(),
+        Some(fields) => {
+            let pairs = fields
+                .iter()
+                .map(|(name, claim)| (name.as_str(), claim.as_str()));
+            Identity::new(pairs).map_err(|e| format!("identity: {e}"))?
+        }
+    };
+    let issuer_of = |name: &str| {
+        let mut all = config.issuers.iter();
+        let found = all.find(|issuer| issuer.issuer == name);
+        make_issuer(
+            found.ok_or("login: its issuer is none of [[issuers]]")?,
+            base,
+        )
+    };
+    let shared = login::Shared {
+        outbound,
+        stream: revocations.clone(),
+        replays,
+        ended,
+    };
+    let login = login::make(config, &identity, base, shared, issuer_of)?;
     let mut builder = Verifier::builder()
         .cache(config.cache.entries, config.cache.bytes)
         .replay_guard(replays.clone());
@@ -48,34 +72,7 @@ pub(crate) fn setup(
     if let Some(revocations) = &revocations {
         builder = builder.revocations(revocations.clone());
     }
-    let identity = match &config.identity {
-        None => Identity::default(),
-        Some(fields) => {
-            let pairs = fields
-                .iter()
-                .map(|(name, claim)| (name.as_str(), claim.as_str()));
-            Identity::new(pairs).map_err(|e| format!("identity: {e}"))?
-        }
-    };
     let proxies = make_proxies(config, base)?;
-    let issuer_of = |name: &str| {
-        let mut all = config.issuers.iter();
-        let found = all.find(|issuer| issuer.issuer == name);
-        make_issuer(
-            found.ok_or("login: its issuer is none of [[issuers]]")?,
-            base,
-        )
-    };
-    let login = login::make(
-        config,
-        &identity,
-        base,
-        outbound,
-        revocations,
-        replays,
-        ended,
-        issuer_of,
-    )?;
     Ok(Setup {
         login,
         proxies,

@@ -30,7 +30,7 @@ impl LoginConfig {
         let has_secret = self.client_secret_file.is_some() || self.client_secret_env.is_some();
         match &self.private_key {
             Some(_) if has_secret => Err("private_key or a secret, not both".into()),
-            Some(key) => Ok(ClientAuthentication::PrivateKey(key.read(base)?)),
+            Some(key) => Ok(ClientAuthentication::PrivateKey(Box::new(key.read(base)?))),
             None => {
                 let client = ClientSecret {
                     client_id: self.client_id.clone(),
@@ -122,6 +122,15 @@ impl LoginConfig {
         if absolute > MAX_SESSION_SECONDS {
             mistakes.push("absolute: it is at most 30 days".into());
         }
+        // The first policy counts where a proxy's question names none.
+        let demanded = config.policies.first().map(|policy| &policy.scopes);
+        for scope in demanded.into_iter().flatten() {
+            if !self.scopes.contains(scope) {
+                mistakes.push(format!(
+                    "scopes: the first policy demands {scope}, which no session would have"
+                ));
+            }
+        }
         let rules = self.paths.iter().map(|rule| PathRule {
             path: rule.path.clone(),
             open: rule.open,
@@ -193,15 +202,20 @@ fn is_word(text: &str) -> bool {
             .all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\')
 }
 
+/// What a login has in common with the rest of the process.
+pub(crate) struct Shared<'a> {
+    pub(crate) outbound: &'a Arc<Outbound>,
+    pub(crate) stream: Option<Arc<dyn Revocations>>,
+    pub(crate) replays: &'a Arc<ReplayGuard>,
+    pub(crate) ended: &'a Arc<Ended>,
+}
+
 /// The login that a configuration names. `issuer_of` makes the issuer of a name, with its keys.
 pub(crate) fn make(
     config: &GateConfig,
     identity: &Identity,
     base: &Path,
-    outbound: &Arc<Outbound>,
-    stream: Option<Arc<dyn Revocations>>,
-    replays: &Arc<ReplayGuard>,
-    ended: &Arc<Ended>,
+    shared: Shared<'_>,
     issuer_of: impl FnOnce(&str) -> Result<Issuer, String>,
 ) -> Result<Option<Arc<Login>>, String> {
     let Some(table) = &config.login else {
@@ -221,19 +235,18 @@ pub(crate) fn make(
     let mut builder = Verifier::builder()
         .issuer(issuer_of(&settings.issuer)?)
         .cache(0, 0)
-        .replay_guard(replays.clone());
+        .replay_guard(shared.replays.clone());
     for policy in settings.policies() {
         builder = builder.policy(policy);
     }
     let verifier = builder.build().map_err(|error| format!("login: {error}"))?;
-    let ended = ended.clone();
     let login = Login::new(
         settings,
         keys,
         Arc::new(verifier),
-        outbound.clone(),
-        stream,
-        ended,
+        shared.outbound.clone(),
+        shared.stream,
+        shared.ended.clone(),
     );
     Ok(Some(Arc::new(
         login.map_err(|why| format!("login: {why}"))?,

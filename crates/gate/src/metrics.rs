@@ -110,7 +110,7 @@ impl GateMetrics {
         families.extend(issuers(verifier, now));
         families.extend(revocations(verifier, now));
         families.extend(replays(verifier));
-        families.extend(setup.login.as_ref().map(|login| sessions(&login.counts)));
+        families.push(sessions(setup.login.as_ref().map(|login| &login.counts)));
         families.extend(metrics::of_connections(connections));
         metrics::render(families)
     }
@@ -208,8 +208,10 @@ fn revocations(verifier: &Verifier, now: u64) -> Vec<Family> {
     vec![held, refusing, states]
 }
 
-/// Sessions of browsers, where there is a login.
-fn sessions(counts: &Counts) -> Family {
+/// Sessions of browsers: none without a login.
+fn sessions(counts: Option<&Counts>) -> Family {
+    let none = Counts::default();
+    let counts = counts.unwrap_or(&none);
     let of = [
         ("accepted", &counts.accepted),
         ("without", &counts.without),
@@ -220,7 +222,7 @@ fn sessions(counts: &Counts) -> Family {
     ];
     let family = Family::counter(
         "signet_gate_sessions",
-        "Requests with, without and beyond a session; logins that began one or failed; sessions that ended here.",
+        "Sessions of browsers: requests with one and without, logins, ends; by outcome.",
     );
     of.into_iter().fold(family, |family, (outcome, counter)| {
         family.of([("outcome", outcome)], counter.load(Relaxed))
