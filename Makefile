@@ -54,6 +54,8 @@ clients: ## real client libraries, a real browser, real reverse proxies and the 
 	@scripts/test-kubernetes.sh target/debug/signet
 	@echo "== The reverse proxies of the manuals, started for real and attacked"
 	@python3 tests/gate/test_proxies.py target/debug/signet
+	@echo "== A login in front of an application, through each of the reverse proxies"
+	@python3 tests/gate/test_login.py target/debug/signet
 	@echo "== The Terraform provider, as Terraform drives it"
 	@scripts/test-terraform.sh target/debug/signet
 

@@ -15,6 +15,7 @@ pub mod consensus;
 pub mod dpop_proof;
 pub mod exports;
 pub mod form_body;
+pub mod gate_cookie;
 pub mod gossip;
 pub mod json_claims;
 pub mod jwk;
@@ -229,6 +230,19 @@ pub const TARGETS: &[Target] = &[
         name: "dpop_proof",
         run: dpop_proof::run,
         dictionary: JSON,
+    },
+    Target {
+        name: "gate_cookie",
+        run: gate_cookie::run,
+        dictionary: &[
+            "__Host-signet-gate=",
+            "__Host-signet-gate-login.",
+            "; ",
+            "=",
+            " ",
+            "\t",
+            "\"",
+        ],
     },
     Target {
         name: "form_body",

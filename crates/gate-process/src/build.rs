@@ -1,30 +1,56 @@
 //! From the configuration to a verifier and the service's setup.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{borrow::Cow, path::Path, sync::Arc, time::Duration};
 
 use signet_crypto::Algorithm;
 use signet_gate::{Identity, Proxies, Setup};
+use signet_gate_login::Ended;
 use signet_verify::{
     Binding, Freshness, Issuer, KeySource, Policy, ReplayGuard, Revocations, Verifier,
     fetch::{Outbound, OutboundOptions},
 };
 
 use super::{
-    introspection,
+    introspection, login,
     model::{self, GateConfig},
     secrets,
 };
 
-/// Everything that a reload replaces. `revocations` is asked about every token; issuers are asked
-/// through `outbound`; `replays` is what every setup of this process has, so that no proof is good
-/// once more after a reload.
+/// Everything that a reload replaces. `ended` is what sessions ended by in this process;
+/// `revocations` is asked about every token; issuers are asked through `outbound`; `replays` is
+/// what every setup of this process has, so that no proof is good once more after a reload.
 pub(crate) fn setup(
     config: &GateConfig,
     base: &Path,
     outbound: &Arc<Outbound>,
     revocations: Option<Arc<dyn Revocations>>,
     replays: &Arc<ReplayGuard>,
+    ended: &Arc<Ended>,
 ) -> Result<Setup, String> {
+    let identity = match &config.identity {
+        None => Identity::default(),
+        Some(fields) => {
+            let pairs = fields
+                .iter()
+                .map(|(name, claim)| (name.as_str(), claim.as_str()));
+            Identity::new(pairs).map_err(|e| format!("identity: {e}"))?
+        }
+    };
+    let issuer_of = |name: &str| {
+        let mut all = config.issuers.iter();
+        let found = all.find(|issuer| issuer.issuer == name);
+        make_issuer(
+            found.ok_or("login: its issuer is none of [[issuers]]")?,
+            base,
+        )
+    };
+    let shared = login::Shared {
+        outbound,
+        stream: revocations.clone(),
+        replays,
+        ended,
+    };
+    let login = login::make(config, &identity, base, shared, issuer_of)?;
     let mut builder = Verifier::builder()
         .cache(config.cache.entries, config.cache.bytes)
         .replay_guard(replays.clone());
@@ -39,23 +65,16 @@ pub(crate) fn setup(
     for introspector in introspection::introspectors(config, base, outbound)? {
         builder = builder.introspector(introspector);
     }
-    for policy in &config.policies {
+    let policies = policies(config);
+    for policy in policies.iter() {
         builder = builder.policy(introspection::apply(make_policy(policy, base)?, policy));
     }
-    if let Some(revocations) = revocations {
-        builder = builder.revocations(revocations);
+    if let Some(revocations) = &revocations {
+        builder = builder.revocations(revocations.clone());
     }
-    let identity = match &config.identity {
-        None => Identity::default(),
-        Some(fields) => {
-            let pairs = fields
-                .iter()
-                .map(|(name, claim)| (name.as_str(), claim.as_str()));
-            Identity::new(pairs).map_err(|e| format!("identity: {e}"))?
-        }
-    };
     let proxies = make_proxies(config, base)?;
     Ok(Setup {
+        login,
         proxies,
         verifier: Arc::new(builder.build().map_err(|e| e.to_string())?),
         identity,
@@ -64,6 +83,21 @@ pub(crate) fn setup(
             .as_deref()
             .map(str::to_ascii_lowercase),
     })
+}
+
+/// The policies; where there is a login alone, one for access tokens that are for its applications.
+fn policies(config: &GateConfig) -> Cow<'_, [model::Policy]> {
+    match &config.login {
+        Some(login) if config.policies.is_empty() => {
+            let mut policy = toml::Table::new();
+            let audiences = login.applications.iter().map(|url| url.as_str().into());
+            policy.insert("audiences".into(), toml::Value::Array(audiences.collect()));
+            // Invariant: a policy needs nothing but audiences.
+            let policy = policy.try_into().into_iter().collect();
+            Cow::Owned(policy)
+        }
+        Some(_) | None => Cow::Borrowed(&config.policies),
+    }
 }
 
 fn make_proxies(config: &GateConfig, base: &Path) -> Result<Proxies, String> {

@@ -2,6 +2,8 @@
 
 mod build;
 mod introspection;
+mod login;
+mod login_model;
 mod model;
 mod revocations;
 mod secrets;
@@ -15,6 +17,7 @@ use std::{
 
 use signet_crypto::Clock;
 use signet_gate::{Gate, Setup};
+use signet_gate_login::Ended;
 use signet_http::{
     Limits, ListenerKind,
     listener::{self, Listener},
@@ -110,7 +113,9 @@ async fn serve(
         None => None,
     };
     let replays = Arc::new(ReplayGuard::new(config.replay.bytes));
-    let prepared = Prepared::new(&config, &base, &replays)?;
+    let ended = Arc::new(Ended::default());
+    login::forget_before(&config, &ended, SystemClock.now_ms());
+    let prepared = Prepared::new(&config, &base, &replays, &ended)?;
     let mut beside = prepared.begin();
     let setup = prepared.setup;
     let begun_with = Fixed::of(&config);
@@ -139,7 +144,7 @@ async fn serve(
                     tls: tls.as_ref(),
                     begun_with: &begun_with,
                 };
-                match reload(source, &gate, &beside, running, level).await {
+                match reload(source, &gate, &beside, running, level, &ended).await {
                     Ok(next) => {
                         beside = next;
                         tracing::info!("reloaded the configuration");
@@ -175,26 +180,36 @@ impl Prepared {
         config: &GateConfig,
         base: &Path,
         replays: &Arc<ReplayGuard>,
+        ended: &Arc<Ended>,
     ) -> Result<Prepared, String> {
         let followed = revocations::followed(config, base)?;
         let outbound = Arc::new(Outbound::new(build::outbound(config, base)?));
         let asked = revocations::asked(&followed);
         Ok(Prepared {
-            setup: build::setup(config, base, &outbound, asked, replays)?,
+            setup: build::setup(config, base, &outbound, asked, replays, ended)?,
             outbound,
             followed,
         })
     }
 
-    fn refresher(&self) -> Refresher {
-        let clock = SystemClock;
-        let verifier = self.setup.verifier.clone();
-        Refresher::new(verifier, self.outbound.clone(), move || clock.now())
+    /// Of the verifier of tokens, and of the login's.
+    fn refreshers(&self) -> impl Iterator<Item = Refresher> {
+        let login = self.setup.login.as_ref();
+        let verifiers = [
+            Some(&self.setup.verifier),
+            login.map(|login| login.verifier()),
+        ];
+        verifiers.into_iter().flatten().map(|verifier| {
+            let clock = SystemClock;
+            Refresher::new(verifier.clone(), self.outbound.clone(), move || clock.now())
+        })
     }
 
     fn begin(&self) -> Beside {
         let mut tasks = revocations::follow(&self.followed, &self.outbound);
-        tasks.spawn(self.refresher().run());
+        for refresher in self.refreshers() {
+            tasks.spawn(refresher.run());
+        }
         tasks.spawn(watch_replays(self.setup.verifier.replay_guard().clone()));
         Beside {
             _tasks: tasks,
@@ -267,17 +282,20 @@ async fn reload(
     beside: &Beside,
     running: Listening<'_>,
     level: &log::LogLevel,
+    ended: &Arc<Ended>,
 ) -> Result<Beside, String> {
     let (config, base) = source.read()?;
     for section in running.begun_with.changed(&Fixed::of(&config)) {
         tracing::warn!(section, "ignored a changed setting until the next restart");
     }
     let present = gate.setup().verifier.clone();
-    let next = Prepared::new(&config, &base, present.replay_guard())?;
+    let next = Prepared::new(&config, &base, present.replay_guard(), ended)?;
     if let (Some(running), Some(next)) = (running.tls, &config.tls) {
         sockets::reload_tls(std::slice::from_ref(running), next, &base)?;
     }
-    next.refresher().fetch_once().await;
+    for refresher in next.refreshers() {
+        refresher.fetch_once().await;
+    }
     let now = SystemClock.now();
     if present.is_ready(now) && !next.setup.verifier.is_ready(now) {
         return Err("a required issuer's keys could not be fetched".into());
@@ -316,8 +334,15 @@ mod tests {
         // The manual's secret is beside the manual's file.
         let base = tempfile::tempdir().expect("a directory");
         std::fs::write(base.path().join("proxy.secret"), "0".repeat(64)).expect("a file");
-        let setup =
-            build::setup(&config, base.path(), &outbound, None, &replays).expect("it builds");
+        let setup = build::setup(
+            &config,
+            base.path(),
+            &outbound,
+            None,
+            &replays,
+            &Arc::default(),
+        )
+        .expect("it builds");
         assert!(setup.verifier.policy("orders").is_some());
         assert_eq!(setup.identity.names().count(), 4);
     }

@@ -43,6 +43,8 @@ pub(crate) struct GateConfig {
     /// How keys are fetched.
     #[serde(default)]
     pub outbound: model::Outbound,
+    /// The login of applications that have none.
+    pub login: Option<super::login_model::LoginConfig>,
     /// What is logged, and how.
     #[serde(default)]
     pub log: model::Log,

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use rustls::pki_types::{PrivateKeyDer, pem::PemObject};
+use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer, pem::PemObject};
 use signet_crypto::{Secret, decrypt::DecryptionKey};
 use signet_jose::jwe::NamedKey;
 use signet_verify::fetch::Credentials;
@@ -52,6 +52,20 @@ pub(crate) fn read(what: &str, file: &Path) -> Result<Secret<String>, String> {
     Ok(Secret::new(line.to_owned()))
 }
 
+/// A private key of a PEM file.
+pub(crate) fn pkcs8(file: &Path) -> Result<PrivatePkcs8KeyDer<'static>, String> {
+    let length = std::fs::metadata(file).map_err(|e| e.to_string())?;
+    if length.len() > LONGEST {
+        return Err("the file is too long".into());
+    }
+    let pem = Secret::new(std::fs::read(file).map_err(|e| e.to_string())?);
+    let der = PrivateKeyDer::from_pem_slice(pem.expose()).map_err(|e| e.to_string())?;
+    match der {
+        PrivateKeyDer::Pkcs8(der) => Ok(der),
+        _ => Err("it is no PKCS#8 key".into()),
+    }
+}
+
 /// A private key that opens encrypted tokens. `what` begins the message of an error.
 pub(crate) fn decryption_key(
     what: &str,
@@ -60,16 +74,7 @@ pub(crate) fn decryption_key(
 ) -> Result<NamedKey, String> {
     let file = base.join(&key.file);
     let failed = |e: String| format!("{what}: {}: {e}", file.display());
-    let length = std::fs::metadata(&file).map_err(|e| failed(e.to_string()))?;
-    if length.len() > LONGEST {
-        return Err(failed("the file is too long".into()));
-    }
-    let pem = std::fs::read(&file).map_err(|e| failed(e.to_string()))?;
-    let pem = Secret::new(pem);
-    let der = PrivateKeyDer::from_pem_slice(pem.expose()).map_err(|e| failed(e.to_string()))?;
-    let PrivateKeyDer::Pkcs8(der) = der else {
-        return Err(failed("it is no PKCS#8 key".into()));
-    };
+    let der = pkcs8(&file).map_err(failed)?;
     let opened = DecryptionKey::from_pkcs8(der.secret_pkcs8_der());
     Ok(NamedKey {
         kid: key.kid.clone(),

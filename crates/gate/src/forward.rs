@@ -14,22 +14,18 @@
 //! Caddy's `uri /auth/caddy` keeps the query of the client's request; `uri /auth/caddy?` does not.
 //! A query that is the request's own is refused as a fault of the configuration, for otherwise the
 //! client would choose the policy.
-use crate::{gate::Gate, header::single, setup::Setup};
+use crate::{
+    asked::{Asked, scopes},
+    gate::Gate,
+    header::single,
+    session,
+    setup::Setup,
+};
 use http::{HeaderMap, HeaderValue, StatusCode, header, request};
 use signet_crypto::hash::sha256;
 use signet_http::{Connection, Response, certificate::der_of_field, response};
 use signet_oauth::params::Params;
 use signet_verify::{Challenge, PolicyId, Presented, Proof, Refusal, Scheme};
-
-/// The request that the proxy asks about.
-struct Asked<'a> {
-    /// whether the caller is a proxy, so that what it says is accepted
-    by_proxy: bool,
-    method: &'a str,
-    url: Option<String>,
-    policy: PolicyId,
-    scope: Option<&'a str>,
-}
 
 pub(crate) async fn nginx(gate: &Gate, connection: &Connection, head: &request::Parts) -> Response {
     let setup = gate.setup.load();
@@ -46,16 +42,15 @@ pub(crate) async fn nginx(gate: &Gate, connection: &Connection, head: &request::
         let url = single(headers, "x-original-url")?.map(str::to_owned);
         Ok::<_, Refusal>((method, url))
     })();
-    let outcome = match said {
-        Ok((method, url)) => {
-            let asked = query.asked(by_proxy, method, url);
-            decide(gate, &setup, headers, &asked).await
-        }
-        Err(refusal) => Err(refusal),
-    };
-    let mut response = finish(gate, &setup, query.policy, query.scope(), outcome);
-    // auth_request understands 2xx, 401 and 403; anything else becomes a 500.
-    if response.status() == StatusCode::BAD_REQUEST {
+    let asked = said.map(|(method, url)| query.asked(by_proxy, method, url));
+    let (policy, scope) = (query.policy, query.scope());
+    let mut response = answer(gate, &setup, headers, policy, scope, asked).await;
+    // auth_request understands 2xx, 401 and 403; anything else becomes a 500. Where a login is
+    // offered, the location says where.
+    if matches!(
+        response.status(),
+        StatusCode::BAD_REQUEST | StatusCode::FOUND
+    ) {
         *response.status_mut() = StatusCode::UNAUTHORIZED;
     }
     response
@@ -95,14 +90,9 @@ pub(crate) async fn traefik(
         };
         Ok::<_, Refusal>((method, url))
     })();
-    let outcome = match said {
-        Ok((method, url)) => {
-            let asked = query.asked(by_proxy, method, url);
-            decide(gate, &setup, headers, &asked).await
-        }
-        Err(refusal) => Err(refusal),
-    };
-    finish(gate, &setup, query.policy, query.scope(), outcome)
+    let asked = said.map(|(method, url)| query.asked(by_proxy, method, url));
+    let (policy, scope) = (query.policy, query.scope());
+    answer(gate, &setup, headers, policy, scope, asked).await
 }
 
 pub(crate) async fn envoy(gate: &Gate, connection: &Connection, head: &request::Parts) -> Response {
@@ -127,24 +117,21 @@ pub(crate) async fn envoy(gate: &Gate, connection: &Connection, head: &request::
     let said = (|| {
         let scheme = single(headers, "x-forwarded-proto")?.unwrap_or("http");
         let host = single(headers, "host")?;
-        Ok::<_, Refusal>(host.map(|host| [scheme, "://", host, path].concat()))
+        let (mark, query) = match head.uri.query() {
+            Some(query) => ("?", query),
+            None => ("", ""),
+        };
+        Ok::<_, Refusal>(host.map(|host| [scheme, "://", host, path, mark, query].concat()))
     })();
-    let outcome = match said {
-        Ok(url) => {
-            let asked = Asked {
-                by_proxy,
-                method: head.method.as_str(),
-                url,
-                policy,
-                scope: None,
-            };
-            decide(gate, &setup, headers, &asked).await
-        }
-        Err(refusal) => Err(refusal),
-    };
-    let accepted = outcome.is_ok();
-    let mut response = finish(gate, &setup, policy, None, outcome);
-    if accepted {
+    let asked = said.map(|url| Asked {
+        by_proxy,
+        method: head.method.as_str(),
+        url,
+        policy,
+        scope: None,
+    });
+    let mut response = answer(gate, &setup, headers, policy, None, asked).await;
+    if response.status() == StatusCode::OK {
         remove_forged(&setup, &mut response);
     }
     response
@@ -227,10 +214,6 @@ impl Query {
     }
 }
 
-fn scopes(text: &str) -> impl Iterator<Item = &str> {
-    text.split(' ').filter(|scope| !scope.is_empty())
-}
-
 fn unknown_policy(name: &str) -> String {
     format!("there is no policy {}", quoted(name))
 }
@@ -260,6 +243,34 @@ fn caller(
         );
     }
     None
+}
+
+/// Decides about a request, and says so: by its token where it has an `Authorization` field, else
+/// by its browser's session where there is a login.
+async fn answer(
+    gate: &Gate,
+    setup: &Setup,
+    headers: &HeaderMap,
+    policy: PolicyId,
+    scope: Option<&str>,
+    asked: Result<Asked<'_>, Refusal>,
+) -> Response {
+    let outcome = match &asked {
+        Ok(asked) => {
+            let has_token = headers.contains_key(header::AUTHORIZATION);
+            let by_session = match &setup.login {
+                Some(login) if !has_token => session::answer(gate, setup, login, headers, asked),
+                Some(_) | None => Ok(None),
+            };
+            match by_session {
+                Ok(Some(response)) => return response,
+                Ok(None) => decide(gate, setup, headers, asked).await,
+                Err(refusal) => Err(refusal),
+            }
+        }
+        Err(refusal) => Err(*refusal),
+    };
+    finish(gate, setup, policy, scope, outcome)
 }
 
 type Outcome = Result<signet_verify::Verified, (Refusal, Option<Scheme>)>;

@@ -82,12 +82,24 @@ impl Identity {
     }
 
     /// Writes every field.
-    pub(super) fn write(&self, claims: &Claims, headers: &mut HeaderMap) {
+    pub(crate) fn write(&self, claims: &Claims, headers: &mut HeaderMap) {
         for (name, claim) in &self.fields {
             // Invariant: `encode` leaves visible ASCII only, which is a header value.
             let value = HeaderValue::from_str(&value_of(claims, claim));
             headers.insert(name.clone(), value.unwrap_or(HeaderValue::from_static("")));
         }
+    }
+
+    /// Writes every field, empty: so a proxy removes what a client sent under the same name.
+    pub(crate) fn write_nobody(&self, headers: &mut HeaderMap) {
+        for (name, _) in &self.fields {
+            headers.insert(name.clone(), HeaderValue::from_static(""));
+        }
+    }
+
+    /// The claims that the fields carry.
+    pub fn claims(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().map(|(_, claim)| claim.as_str())
     }
 }
 

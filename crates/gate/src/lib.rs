@@ -4,9 +4,11 @@
 //! nothing, keeps nothing and asks nobody on a request's way: it is [`signet_verify::Verifier`]
 //! behind the same listeners as the server. What a reverse proxy says about a request (method, URL,
 //! certificate) is accepted from callers that show that they are one ([`Proxies`]). `/validate`
-//! takes its caller's word about the caller's own request.
+//! takes its caller's word about the caller's own request. With a login (`signet-gate-login`) the
+//! forward-auth endpoints also know the sessions of browsers.
 #![forbid(unsafe_code)]
 
+mod asked;
 mod forward;
 mod gate;
 mod header;
@@ -16,6 +18,7 @@ mod notices;
 mod proxies;
 mod routes;
 mod service;
+mod session;
 mod setup;
 mod validate;
 

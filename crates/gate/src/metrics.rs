@@ -1,4 +1,6 @@
 //! Counters and histograms of the validation service.
+use crate::setup::Setup;
+use signet_gate_login::Counts;
 use signet_http::{
     Connections,
     metrics::{self, Family, RouteMetrics},
@@ -99,7 +101,8 @@ impl GateMetrics {
 
     /// All of it in the text format of OpenMetrics 1.0, which Prometheus reads. `now`: Unix
     /// seconds.
-    pub fn render(&self, verifier: &Verifier, connections: &Connections, now: u64) -> String {
+    pub(crate) fn render(&self, setup: &Setup, connections: &Connections, now: u64) -> String {
+        let verifier = &setup.verifier;
         let routes: Vec<_> = self.threads.all().map(|counted| &counted.routes).collect();
         let mut families = vec![self.stages()];
         families.extend(RouteMetrics::families(&routes));
@@ -107,6 +110,7 @@ impl GateMetrics {
         families.extend(issuers(verifier, now));
         families.extend(revocations(verifier, now));
         families.extend(replays(verifier));
+        families.push(sessions(setup.login.as_ref().map(|login| &login.counts)));
         families.extend(metrics::of_connections(connections));
         metrics::render(families)
     }
@@ -202,6 +206,27 @@ fn revocations(verifier: &Verifier, now: u64) -> Vec<Family> {
         }
     }
     vec![held, refusing, states]
+}
+
+/// Sessions of browsers: none without a login.
+fn sessions(counts: Option<&Counts>) -> Family {
+    let none = Counts::default();
+    let counts = counts.unwrap_or(&none);
+    let of = [
+        ("accepted", &counts.accepted),
+        ("without", &counts.without),
+        ("forbidden", &counts.forbidden),
+        ("begun", &counts.begun),
+        ("failed", &counts.failed),
+        ("ended", &counts.ended),
+    ];
+    let family = Family::counter(
+        "signet_gate_sessions",
+        "Sessions of browsers: requests with one and without, logins, ends; by outcome.",
+    );
+    of.into_iter().fold(family, |family, (outcome, counter)| {
+        family.of([("outcome", outcome)], counter.load(Relaxed))
+    })
 }
 
 /// What remembers DPoP proofs and tokens that are accepted once.

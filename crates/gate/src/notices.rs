@@ -12,6 +12,7 @@ pub(crate) struct Notices {
     pub(crate) misconfigured: Notice,
     pub(crate) unknown_caller: Notice,
     pub(crate) unproven_request: Notice,
+    pub(crate) unknown_application: Notice,
 }
 
 /// One kind.

@@ -14,6 +14,8 @@ pub(crate) enum Endpoint {
     /// Traefik and Caddy speak alike.
     Traefik,
     Envoy,
+    /// Paths at the applications themselves: browsers come to them through the proxy.
+    Login,
 }
 
 /// A row of [`ROUTES`].
@@ -38,7 +40,7 @@ const fn route(path: &'static str, method: Option<Method>, endpoint: Endpoint) -
 }
 
 /// Everything that is answered.
-pub(crate) static ROUTES: [Route; 9] = [
+pub(crate) static ROUTES: [Route; 10] = [
     route("/health/live", Some(Method::GET), Endpoint::Live),
     route("/health/ready", Some(Method::GET), Endpoint::Ready),
     route("/metrics", Some(Method::GET), Endpoint::Metrics),
@@ -53,7 +55,16 @@ pub(crate) static ROUTES: [Route; 9] = [
         prefix: true,
         endpoint: Endpoint::Envoy,
     },
+    LOGIN,
 ];
+
+/// Every path of the login, the redirect URI among them.
+pub(crate) const LOGIN: Route = Route {
+    path: signet_gate_login::PREFIX,
+    method: None,
+    prefix: true,
+    endpoint: Endpoint::Login,
+};
 
 /// The route of a path.
 pub(crate) fn find(path: &str) -> Option<&'static Route> {

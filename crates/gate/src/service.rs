@@ -9,6 +9,7 @@ use crate::{
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header, request};
 use signet_encoding::json::Writer;
+use signet_gate_login::Login;
 use signet_http::{
     Body, BodyError, Connection, Connections, Limits, Response, Serves, addresses::Addresses,
     metrics, response,
@@ -23,6 +24,16 @@ impl Gate {
         head: &request::Parts,
         body: Body,
     ) -> (Response, &'static str) {
+        let setup = self.setup.load();
+        let login = setup.login.as_ref();
+        let login = login
+            .filter(|login| login.answers(head.uri.path()))
+            .cloned();
+        drop(setup);
+        if let Some(login) = login {
+            let response = self.log_in(&login, connection, head, body).await;
+            return (response, routes::LOGIN.path);
+        }
         let Some(route) = routes::find(head.uri.path()) else {
             let response = response::text(StatusCode::NOT_FOUND, "not found\n");
             return (response, metrics::OTHER);
@@ -47,8 +58,24 @@ impl Gate {
             Endpoint::Nginx => forward::nginx(self, connection, head).await,
             Endpoint::Traefik => forward::traefik(self, connection, head).await,
             Endpoint::Envoy => forward::envoy(self, connection, head).await,
+            // Without a login.
+            Endpoint::Login => response::text(StatusCode::NOT_FOUND, "not found\n"),
         };
         (response, route.path)
+    }
+
+    async fn log_in(
+        &self,
+        login: &Login,
+        connection: &Connection,
+        head: &request::Parts,
+        body: Body,
+    ) -> Response {
+        let by_proxy = self.setup.load().proxies.know(connection, &head.headers);
+        match self.body(body).await {
+            Ok(body) => login.respond(head, body, by_proxy, &*self.clock).await,
+            Err(refused) => refused,
+        }
     }
 
     async fn body(&self, body: Body) -> Result<Bytes, Response> {
@@ -69,7 +96,9 @@ impl Gate {
                 .iter()
                 .any(|issuer| issuer.required && issuer.issuer == name)
         };
+        let login = setup.login.as_ref();
         let ready = setup.verifier.is_ready(now)
+            && login.is_none_or(|login| login.verifier().is_ready(now))
             && !sources
                 .iter()
                 .any(|source| source.refusing && required(&source.issuer));
@@ -99,7 +128,7 @@ impl Gate {
         let setup = self.setup.load();
         let text = self
             .metrics
-            .render(&setup.verifier, &self.connections, self.clock.now());
+            .render(&setup, &self.connections, self.clock.now());
         response::body(StatusCode::OK, metrics::MEDIA_TYPE, text)
     }
 }

@@ -1,5 +1,6 @@
 //! What a configuration file decides.
 use crate::{identity::Identity, proxies::Proxies};
+use signet_gate_login::Login;
 use signet_verify::Verifier;
 use std::sync::Arc;
 
@@ -14,4 +15,6 @@ pub struct Setup {
     pub certificate_header: Option<String>,
     /// Whose word about a request is taken.
     pub proxies: Proxies,
+    /// The login of applications that have none.
+    pub login: Option<Arc<Login>>,
 }

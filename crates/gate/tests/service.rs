@@ -53,6 +53,7 @@ fn setup(set: JwkSet, scope: Option<&str>) -> Setup {
         identity: Identity::default(),
         certificate_header: Some("x-client-cert".into()),
         proxies: proxies(),
+        login: None,
     }
 }
 
@@ -114,6 +115,7 @@ impl Service {
         let issuer = Issuer::new(ISSUER, KeySource::Memory(Self::set(key)));
         let verifier = Verifier::builder().issuer(issuer).policy(policy);
         self.gate.replace(Setup {
+            login: None,
             verifier: Arc::new(verifier.build().unwrap()),
             identity: Identity::default(),
             certificate_header: Some("x-client-cert".into()),
@@ -629,6 +631,7 @@ fn readiness_waits_for_keys_and_says_what_is_missing() {
         .build()
         .unwrap();
     service.gate.replace(Setup {
+        login: None,
         verifier: Arc::new(verifier),
         identity: Identity::default(),
         certificate_header: None,

@@ -11,8 +11,8 @@ use crate::keys::PreparedKey;
 use crate::replay::{Dated, ReplayGuard, Seen};
 use crate::token::claim_checks;
 use crate::{
-    Counters, Health, HealthState, Policy, PolicyId, Presented, Refusal, Revocations, TokenKind,
-    Verified,
+    Claims, Counters, Health, HealthState, Policy, PolicyId, Presented, Refusal, Revocations,
+    TokenKind, Verified,
 };
 use signet_encoding::json::Limits;
 use signet_jose::{
@@ -271,6 +271,19 @@ impl Verifier {
             }
         }
         Ok(())
+    }
+
+    /// Holds claims that the caller vouches for ([`Claims::vouched`]) to what a policy demands of
+    /// whom a token is about: its end and age, authorized parties, scopes, authentication context
+    /// and age, rules. What belongs to a token (its kind, audience, signature, binding) is not
+    /// looked at. `now`: Unix seconds.
+    ///
+    /// # Errors
+    /// The first reason found.
+    pub fn hold(&self, policy: PolicyId, claims: &Claims, now: u64) -> Result<(), Refusal> {
+        let active = self.policies.get(policy.0).ok_or(Refusal::Rule)?;
+        claim_checks::check_freshness(claims, &active.policy, now)?;
+        claim_checks::demands(claims, &active.policy)
     }
 
     /// False for an issuer that was disabled.

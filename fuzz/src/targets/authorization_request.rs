@@ -9,16 +9,19 @@ use signet_crypto::{
     seal::{Keyring, SealingKey},
 };
 use signet_jose::jwt::JwtSigner;
-use signet_oauth::authorize::{AuthorizationRequest, AuthorizeError, Facts, Incoming, Issuing, LookedUp, Progress, Response, ReturnTo, Step, decide, validate};
-use signet_oauth::authorize::response;
-use signet_oauth::client::{ApplicationType, AuthMethod, Client, GrantType};
-use signet_oauth::token::decision::{RevocationQuery, Revocations, Unavailable};
-use signet_oauth::params::Params;
 use signet_oauth::authorize::redirect_uri::RedirectUri;
+use signet_oauth::authorize::response;
+use signet_oauth::authorize::{
+    AuthorizationRequest, AuthorizeError, Facts, Incoming, Issuing, LookedUp, Progress, Response,
+    ReturnTo, Step, decide, validate,
+};
+use signet_oauth::client::{ApplicationType, AuthMethod, Client, GrantType};
+use signet_oauth::params::Params;
 use signet_oauth::registry::{Registry, Resource};
 use signet_oauth::request::{Context, IssuerKeys, IssuerSigners};
 use signet_oauth::scope::ScopeSet;
 use signet_oauth::settings::Settings;
+use signet_oauth::token::decision::{RevocationQuery, Revocations, Unavailable};
 
 const NOW: u64 = 1_800_000_000;
 

@@ -1,8 +1,8 @@
 //! What other nodes tell: records, signed batches, frames. Rule: one encoding each; merging what
 //! was read is idempotent and commutes.
 
-use signet_merge::crdt::Record;
 use signet_cluster::{batch::Signed, gossip::Frame};
+use signet_merge::crdt::Record;
 
 /// One input.
 pub fn run(data: &[u8]) {

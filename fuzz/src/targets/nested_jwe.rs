@@ -4,7 +4,10 @@
 use std::sync::LazyLock;
 
 use signet_crypto::decrypt::DecryptionKey;
-use signet_encoding::{base64url, json::{self, Value}};
+use signet_encoding::{
+    base64url,
+    json::{self, Value},
+};
 use signet_jose::jwe::{NamedKey, decrypt_nested};
 
 const MAX: usize = 64 * 1024;

@@ -65,7 +65,8 @@ pub enum Command {
     /// A first token, and what a development server made.
     #[command(subcommand, after_help = "Example:\n  signet dev token")]
     Dev(dev::DevCommand),
-    /// Validate tokens for others: an HTTP service for applications and reverse proxies.
+    /// Validate tokens for others: an HTTP service for applications and reverse proxies. With
+    /// `[login]` in its file it also logs people in for applications that have no login.
     #[command(
         after_help = "Example:\n  signet gate --issuer https://localhost:8443 --audience https://orders.example.com --ca-cert .signet/ca.pem\n  signet gate --config /etc/signet/gate.toml"
     )]

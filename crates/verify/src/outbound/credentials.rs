@@ -26,7 +26,7 @@ impl Credentials {
     }
 
     /// The value of `Authorization`, marked so that nothing prints it.
-    pub(crate) fn authorization(&self) -> HeaderValue {
+    pub fn authorization(&self) -> HeaderValue {
         let mut pair = String::new();
         encode(&self.client_id, &mut pair);
         pair.push(':');

@@ -99,7 +99,8 @@ pub(crate) fn check_policy_of_introspected(
     Ok(exp)
 }
 
-fn demands(claims: &Claims, policy: &Policy) -> Result<(), Refusal> {
+/// What is demanded of whom the token is about.
+pub(crate) fn demands(claims: &Claims, policy: &Policy) -> Result<(), Refusal> {
     if !policy.authorized_parties.is_empty() {
         let party = claims
             .azp()
