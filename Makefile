@@ -48,6 +48,8 @@ clients: ## real client libraries, a real browser, real reverse proxies and the 
 	@scripts/test-kubernetes.sh target/debug/signet
 	@echo "== The reverse proxies of the manuals, started for real and attacked"
 	@python3 tests/gate/test_proxies.py target/debug/signet
+	@echo "== The alert rules, as Prometheus reads them, and what is sent to a collector, by OpenTelemetry's own schema"
+	@scripts/test-prometheus.sh
 	@echo "== The Terraform provider, as Terraform drives it"
 	@scripts/test-terraform.sh target/debug/signet
 
