@@ -33,7 +33,7 @@ pub(crate) struct Collector {
     tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
 }
 
-/// What became of a batch.
+/// The outcome of a batch.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The collector has taken it, but for so many of what was in it.

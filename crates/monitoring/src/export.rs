@@ -86,7 +86,6 @@ impl Exporter {
         let Some(collector) = Collector::of_config(config, base)? else {
             return Ok(None);
         };
-        ON.store(config.logs, Relaxed);
         Ok(Some(Exporter {
             collector,
             resource: encode::resource(node),
@@ -99,8 +98,17 @@ impl Exporter {
         }))
     }
 
+    /// Whether the settings can be used, as [`Exporter::of_config`] uses them.
+    ///
+    /// # Errors
+    /// What cannot be used, for the operator.
+    pub fn check(config: &Telemetry, base: &Path) -> Result<(), String> {
+        Collector::of_config(config, base).map(drop)
+    }
+
     /// Sends, for ever. The three signals hold up each other in nothing.
     pub async fn run(&self, gather: impl Fn() -> Gathering) {
+        ON.store(self.logs, Relaxed);
         tokio::join!(
             self.send_traces(),
             self.send_logs(),
@@ -110,7 +118,10 @@ impl Exporter {
 
     async fn send_traces(&self) {
         let (mut connection, mut told) = (None, 0);
-        while self.traces {
+        if !self.traces {
+            return;
+        }
+        loop {
             sleep(EVERY).await;
             loop {
                 told = tell_dropped(&TRACES, self.tracer.finished().dropped(), told);
@@ -127,7 +138,10 @@ impl Exporter {
 
     async fn send_logs(&self) {
         let (mut connection, mut told) = (None, 0);
-        while self.logs {
+        if !self.logs {
+            return;
+        }
+        loop {
             sleep(EVERY).await;
             loop {
                 told = tell_dropped(&LOGS, LINES.dropped(), told);
@@ -145,7 +159,10 @@ impl Exporter {
         let mut connection = None;
         let mut ticks = interval(self.metrics_every);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        while self.metrics {
+        if !self.metrics {
+            return;
+        }
+        loop {
             ticks.tick().await;
             let (batch, count) =
                 encode::metrics::metrics(&self.resource, &gather().await, self.since, now());
@@ -230,7 +247,7 @@ fn count_outcome(signal: &Signal, outcome: &Outcome, count: usize) {
     }
 }
 
-/// Counts what a full queue has dropped since this was told last.
+/// Counts what a full queue has dropped since the last call.
 fn tell_dropped(signal: &Signal, dropped: u64, told: u64) -> u64 {
     let more = dropped.saturating_sub(told);
     if more > 0 {

@@ -1,5 +1,5 @@
-//! Log lines go to standard error: short text on a terminal, JSON otherwise. The level can change while
-//! the server runs.
+//! Log lines go to standard error: short text on a terminal, JSON otherwise. The level can change
+//! while the server runs.
 
 use std::io::IsTerminal;
 

@@ -29,6 +29,9 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
+/// The private half of an error, which may repeat what a caller typed: it stays in the process' own
+/// log.
+const PRIVATE: &str = "hint";
 /// Lines of what sends lines are not sent: a collector that is down would cause its own work.
 const SENDER: &str = "signet_monitoring";
 
@@ -154,11 +157,9 @@ fn text(time: &str, level: &Level, coloured: bool, said: &Said) -> String {
     };
     let level = format!("{:<5}", level.as_str());
     let mut line = format!("{} {}", paint("2", time), paint(colour, &level));
-    for part in [shown(&said.message)] {
-        if !part.is_empty() {
-            line.push(' ');
-            line.push_str(&part);
-        }
+    if !said.message.is_empty() {
+        line.push(' ');
+        line.push_str(&shown(&said.message));
     }
     for (name, value) in &said.fields {
         let value = match value {
@@ -196,7 +197,8 @@ impl<S: Subscriber> Layer<S> for Exported {
             return;
         }
         let Said { message, fields } = Said::of(event);
-        let fields = fields.into_iter().map(|(name, value)| match value {
+        let fields = fields.into_iter().filter(|(name, _)| *name != PRIVATE);
+        let fields = fields.map(|(name, value)| match value {
             Value::String(text) => (name, text),
             other => (name, other.to_string()),
         });

@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn logins_tokens_and_refusals_are_counted_by_the_code_s_names_and_the_build_is_named() {
+    fn logins_are_counted_by_method_and_outcome_and_the_build_is_named() {
         let counted = Metrics::new([]);
         counted.login("pwd", SUCCESS);
         counted.login("pwd", "wrong_credentials");

@@ -1,5 +1,5 @@
-//! docs/reference/metrics.md is the table of metrics, and what `/metrics` of two nodes and of a gate
-//! answer is in it.
+//! docs/reference/metrics.md is the table of metrics, and what `/metrics` of two nodes and of a
+//! gate answer is in it.
 
 use std::collections::BTreeMap;
 
@@ -124,12 +124,10 @@ async fn what_two_nodes_and_a_gate_answer_is_in_the_table() {
         let answer = dev.client().get(&url, &[]).await.unwrap();
         let said = text(&answer.body);
         is_of_table(&said);
-        assert!(
-            said.contains(
-                "signet_tokens_issued_total{grant=\"client_credentials\",client=\"confidential\"} 1"
-            ),
-            "{said}"
-        );
+        let issued =
+            "signet_tokens_issued_total{grant=\"client_credentials\",client=\"confidential\"} ";
+        let issued = said.lines().find_map(|line| line.strip_prefix(issued));
+        assert!(issued.is_some_and(|count| count != "0"), "{said}");
         assert!(said.contains("signet_certificate_end_seconds "), "{said}");
         names.extend(families(&said));
     }
@@ -140,7 +138,7 @@ async fn what_two_nodes_and_a_gate_answer_is_in_the_table() {
     let (_, exposition) = gate.ask("/metrics", None).await.unwrap();
     is_of_table(&exposition);
     names.extend(families(&exposition));
-    // What is told only where there are several realms, or a directory that is watched.
+    // What is answered only where there are several realms, or a directory that is watched.
     let seldom = [
         &table::DECLARATION_APPLIED,
         &table::DECLARATION_DRIFT,

@@ -40,7 +40,7 @@ impl Received {
 /// What it answers: the whole answer for a path, by how many came for that path before.
 type Script = dyn Fn(&str, usize) -> String + Send + Sync;
 
-/// A real HTTP server that answers as it is told, and keeps what it received.
+/// A real HTTP server that answers by its script, and keeps what it received.
 struct Receiver {
     port: u16,
     received: Arc<Mutex<Vec<Received>>>,
@@ -638,7 +638,7 @@ async fn a_development_server_shows_the_way_of_a_request_to_its_administrator() 
     let none = show("AAAAAAAAAAAAAAAA", &[]);
     assert_eq!(none.status.code(), Some(1), "{}", text(&none.stderr));
     assert_eq!(show("../users", &[]).status.code(), Some(2));
-    // Nobody else is told.
+    // Nobody else gets it.
     let url = format!("{}/admin/v1/traces/{id}", dev.url);
     let nobody = dev.client().get(&url, &[]).await.unwrap();
     assert_eq!(nobody.status, 401);

@@ -32,8 +32,8 @@ pub struct Telemetry {
     /// Whose `traceparent` is continued, and whose decision to record counts. Of everybody else's
     /// requests the server decides, in a trace of its own that names the caller's.
     pub parents: TraceParents,
-    /// Do requests to other servers (identity providers, receivers of logout notices, clients' keys)
-    /// say which trace they belong to?
+    /// Do requests to other servers (identity providers, receivers of logout notices, clients'
+    /// keys) say which trace they belong to?
     pub propagate: bool,
     /// How often metrics are sent.
     pub metrics_interval: Duration,

@@ -1,5 +1,5 @@
-//! OTLP in JSON (opentelemetry-proto 1.x, OTLP 1.x "JSON Protobuf Encoding"): ids in hex, numbers of
-//! 64 bits as text.
+//! OTLP in JSON (opentelemetry-proto 1.x, OTLP 1.x "JSON Protobuf Encoding"): ids in hex, numbers
+//! of 64 bits as text.
 pub(crate) mod logs;
 pub(crate) mod metrics;
 pub(crate) mod traces;

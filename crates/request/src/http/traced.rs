@@ -25,11 +25,18 @@ pub(super) fn begin(
     if !policy.tracer.is_on() {
         return None;
     }
-    let fields = |name| headers.get_all(name).into_iter().map(HeaderValue::as_bytes);
+    let context = match headers.contains_key(TRACEPARENT) {
+        true => {
+            let fields = |name| headers.get_all(name).into_iter().map(HeaderValue::as_bytes);
+            TraceContext::read(fields(TRACEPARENT), fields(TRACESTATE))
+        }
+        false => None,
+    };
     let arrived = Arrived {
         request_id: request_id.bytes(),
-        context: TraceContext::read(fields(TRACEPARENT), fields(TRACESTATE)),
-        by_proxy: policy.is_of_proxy(connection.peer, headers),
+        // Whose word it is matters only where there is one.
+        by_proxy: context.is_some() && policy.is_of_proxy(connection.peer, headers),
+        context,
         at,
         now_ms: host.now_ms(),
     };

@@ -86,7 +86,7 @@ pub static GUESSES_REFUSED: Counters<{ table::GUESSES.len() }> = Counters::new()
 pub static EXPORTED: Counters<{ table::SIGNALS.len() }> = Counters::new();
 /// What could not be exported, in the order of [`table::SIGNALS`].
 pub static DROPPED: Counters<{ table::SIGNALS.len() }> = Counters::new();
-/// When the certificate of the listeners ends, Unix seconds; 0: there is none.
+/// When the certificate of the listeners ends, Unix seconds; 0: no listener has one.
 pub static CERTIFICATE_END: AtomicU64 = AtomicU64::new(0);
 
 /// All of them.

@@ -47,15 +47,46 @@ pub struct Options {
 #[derive(Clone, Default)]
 pub struct Tracer(Arc<Inner>);
 
+/// Requests of a second that are kept: a development server that is measured does what any other
+/// does.
+const KEPT_PER_SECOND: u32 = 100;
+
+/// Admits the first ones of each second.
+struct FirstOfSecond {
+    most: u64,
+    /// A second, and below it, in 32 bits, how many were admitted in it.
+    known: AtomicU64,
+}
+
+impl FirstOfSecond {
+    fn new(most: u32) -> FirstOfSecond {
+        FirstOfSecond {
+            most: most.into(),
+            known: AtomicU64::new(0),
+        }
+    }
+
+    /// Of two at once both may be the last: nobody relies on the limit.
+    fn admits(&self, second: u64) -> bool {
+        let known = self.known.load(Relaxed);
+        let is_same = known >> 32 == second & 0xffff_ffff;
+        let count = if is_same { known & 0xffff_ffff } else { 0 };
+        if count >= self.most {
+            return false;
+        }
+        self.known.store(second << 32 | (count + 1), Relaxed);
+        true
+    }
+}
+
 struct Inner {
     /// What each request asks first.
     on: AtomicBool,
     exports: bool,
     /// Of numbers of 60 bits, those below are recorded.
     below: u64,
-    per_second: u32,
-    /// A second, and how many were recorded in it: the second's low half above the count.
-    second: AtomicU64,
+    early: FirstOfSecond,
+    early_kept: FirstOfSecond,
     parents: Parents,
     propagates: bool,
     sinks: Arc<Sinks>,
@@ -67,28 +98,12 @@ impl Default for Inner {
             on: AtomicBool::new(false),
             exports: false,
             below: 0,
-            per_second: 0,
-            second: AtomicU64::new(0),
+            early: FirstOfSecond::new(0),
+            early_kept: FirstOfSecond::new(KEPT_PER_SECOND),
             parents: Parents::Nobody,
             propagates: false,
             sinks: Arc::default(),
         }
-    }
-}
-
-impl Inner {
-    /// Whether it is one of the first of this second. Of two at once both may be: it is no limit
-    /// that anybody relies on.
-    fn is_early(&self, second: u64) -> bool {
-        let known = self.second.load(Relaxed);
-        let first = second << 32;
-        let (same, count) = (known & !0xffff_ffff == first, known & 0xffff_ffff);
-        if same && count >= u64::from(self.per_second) {
-            return false;
-        }
-        self.second
-            .store(if same { known + 1 } else { first | 1 }, Relaxed);
-        self.per_second > 0
     }
 }
 
@@ -133,14 +148,14 @@ impl Tracer {
             exports: true,
             // A float converts to the nearest number that there is.
             below: share as u64,
-            per_second: options.per_second,
+            early: FirstOfSecond::new(options.per_second),
             parents: options.parents,
             propagates: options.propagates,
             ..Inner::default()
         }))
     }
 
-    /// Also keeps the last requests in memory, each of them: a development server.
+    /// Also keeps the last requests in memory, the first 100 of each second: a development server.
     pub fn keep(&self) {
         self.0.sinks.kept.get_or_init(Kept::default);
         self.0.on.store(true, Relaxed);
@@ -184,10 +199,11 @@ impl Tracer {
                 Some(parent) => parent.sampled,
                 None => {
                     number_of(&arrived.request_id) < inner.below
-                        || inner.is_early(arrived.now_ms / 1000)
+                        || inner.early.admits(arrived.now_ms / 1000)
                 }
             };
-        let records = exported || inner.sinks.kept.get().is_some();
+        let records = exported
+            || (inner.sinks.kept.get().is_some() && inner.early_kept.admits(arrived.now_ms / 1000));
         // What is not recorded here may go on elsewhere under the trace that it came with.
         if !records && parent.is_none() {
             return None;
@@ -216,8 +232,9 @@ impl Tracer {
         let mut number = [0; 8];
         number.copy_from_slice(&random[16..]);
         let chosen = u64::from_be_bytes(number) >> 4 < self.0.below;
-        let exported = self.0.exports && (chosen || self.0.is_early(own.now_ms / 1000));
-        let records = exported || self.0.sinks.kept.get().is_some();
+        let exported = self.0.exports && (chosen || self.0.early.admits(own.now_ms / 1000));
+        let kept = self.0.sinks.kept.get().is_some();
+        let records = exported || (kept && self.0.early_kept.admits(own.now_ms / 1000));
         records.then(|| {
             self.start(Start {
                 name: own.name,

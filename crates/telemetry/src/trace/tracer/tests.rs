@@ -217,6 +217,8 @@ fn a_trace_is_bounded_and_so_is_what_is_kept() {
     tracer.keep();
     for number in 0..MAX_KEPT + 1 {
         let mut request = arrived(None, false);
+        // As many a second as are kept.
+        request.now_ms = number as u64 / 100 * 1000;
         request.request_id[..6].copy_from_slice(format!("{number:06}").as_bytes());
         let whole = tracer.begin(request, || [7; 24]).expect("is kept");
         run(during(
@@ -230,6 +232,14 @@ fn a_trace_is_bounded_and_so_is_what_is_kept() {
         whole.finish(false);
     }
     assert!(tracer.finished().take(1).is_empty(), "nothing is exported");
+    let full = (0..101).filter(|_| {
+        let late = Arrived {
+            now_ms: 1_000_000,
+            ..arrived(None, false)
+        };
+        tracer.begin(late, || [7; 24]).is_some()
+    });
+    assert_eq!(full.count(), 100, "the first ones of a second");
     assert!(
         tracer.find("000000AAAAAAAAAB").is_none(),
         "the oldest one is gone"
