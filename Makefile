@@ -56,6 +56,8 @@ clients: ## real client libraries, a real browser, real reverse proxies and the 
 	@python3 tests/gate/test_proxies.py target/debug/signet
 	@echo "== A login in front of an application, through each of the reverse proxies"
 	@python3 tests/gate/test_login.py target/debug/signet
+	@echo "== The alert rules, as Prometheus reads them, and what is sent to a collector, by OpenTelemetry's own schema"
+	@scripts/test-prometheus.sh
 	@echo "== The Terraform provider, as Terraform drives it"
 	@scripts/test-terraform.sh target/debug/signet
 

@@ -92,3 +92,6 @@ unpack() {
 unpack .debian usr/sbin/exim4 exim4-daemon-light libdb5.3 libevent-2.1-7 libgnutls-dane0 libidn12 libnsl2 libnss-wrapper libunbound8
 # OpenLDAP is a directory that people come from.
 unpack .debian-ldap usr/sbin/slapd slapd libldap-2.5-0 libltdl7 libodbc2 libsasl2-2 libsasl2-modules-db libwrap0 libargon2-1 libnsl2
+# promtool checks the alert rules. The server beside it is not needed.
+unpack .debian-prometheus usr/bin/promtool prometheus
+rm -f .debian-prometheus/usr/bin/prometheus

@@ -5,6 +5,7 @@ use std::{path::Path, sync::Arc};
 use signet_config::{Config, apply, engine, realms};
 use signet_crypto::Clock;
 use signet_directory::passwords::PasswordOptions;
+use signet_monitoring::Exporter;
 use signet_node::Cluster;
 use signet_process::sockets;
 use signet_realm::outbound::OutboundOptions;
@@ -55,6 +56,7 @@ pub fn rehearse(config: &Config, base: &Path, routes: &[&'static str]) -> Result
     apply::policy(config, base)?;
     people::services(config, base)?;
     outbound(config, base, None)?;
+    Exporter::check(&config.telemetry, base)?;
     node_options::of_config(config)?;
     engine::of_config(config, base)?;
     Ok(())

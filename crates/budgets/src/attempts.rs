@@ -14,6 +14,7 @@ use std::net::IpAddr;
 use signet_crypto::hash::sha256;
 use signet_http::addresses::network;
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
+use signet_telemetry::metrics::counted;
 
 /// Messages for an account from all networks together, to those from one.
 pub const MAILS_IN_ALL: u32 = 5;
@@ -104,6 +105,7 @@ impl Kind {
 /// A budget: what it is for, and its size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Budget {
+    kind: Kind,
     key: Key,
     most: u32,
     window: u64,
@@ -179,6 +181,7 @@ impl Limits {
             input.extend_from_slice(part);
         }
         Budget {
+            kind,
             key: Key::new(Table::Attempts, &sha256(&input)[..16]),
             most,
             window: self.window,
@@ -213,7 +216,7 @@ const MAX_TRIES: usize = 16;
 /// Whether the budget is used up, without counting.
 pub async fn check(store: &dyn Store, budget: &Budget, now: u64) -> Result<(), Refused> {
     match store.get(&budget.key, now).await? {
-        Some(row) if count_of(&row.value) >= budget.most => Err(too_many(row.end, now)),
+        Some(row) if count_of(&row.value) >= budget.most => Err(too_many(budget, row.end, now)),
         _ => Ok(()),
     }
 }
@@ -231,7 +234,7 @@ pub async fn count(store: &dyn Store, budget: &Budget, now: u64) -> Result<(), R
             Some(row) => {
                 let count = count_of(&row.value);
                 if count >= budget.most {
-                    return Err(too_many(row.end, now));
+                    return Err(too_many(budget, row.end, now));
                 }
                 Op::Replace {
                     key: budget.key.clone(),
@@ -292,7 +295,9 @@ fn count_of(value: &[u8]) -> u32 {
     value.try_into().map_or(u32::MAX, u32::from_be_bytes)
 }
 
-fn too_many(end: Option<u64>, now: u64) -> Refused {
+fn too_many(budget: &Budget, end: Option<u64>, now: u64) -> Refused {
+    // In the order of `table::GUESSES`.
+    counted::GUESSES_REFUSED.add(budget.kind as usize, 1);
     let retry_after = end.unwrap_or(now).saturating_sub(now).max(1);
     Refused::TooMany { retry_after }
 }

@@ -247,6 +247,7 @@ pub fn resource(entry: &model::Resource, path: &str, faults: &mut Faults) -> Res
 pub fn policy(config: &Config, base: &Path) -> Result<state::Policy, String> {
     let mut policy = state::Policy {
         open_metrics: config.metrics.open,
+        tracer: crate::telemetry::tracer(&config.telemetry),
         node: config.node.clone().unwrap_or_else(host_name),
         ..state::Policy::default()
     };

@@ -231,6 +231,7 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
     segments(&config.audit, &mut faults);
     files(config, base, secrets, &mut faults);
     mail(config, base, secrets, &mut faults);
+    telemetry(config, base, secrets, &mut faults);
     if let Err((member, message)) = config.brand.read(base) {
         faults.add(format!("brand.{member}"), message);
     }
@@ -471,9 +472,29 @@ fn files(config: &Config, base: &Path, secrets: bool, faults: &mut Faults) {
     if let Some(trust) = &config.outbound.trust {
         readable("outbound.trust", trust);
     }
+    if let Some(file) = &config.telemetry.ca_file {
+        readable("telemetry.ca_file", file);
+    }
     let secret = config.proxy.as_ref().and_then(|p| p.secret_file.as_ref());
     if let Some(file) = secret.filter(|_| secrets) {
         readable("proxy.secret_file", file);
+    }
+}
+
+fn telemetry(config: &Config, base: &Path, secrets: bool, faults: &mut Faults) {
+    let telemetry = &config.telemetry;
+    if !(0.0..=1.0).contains(&telemetry.sample) {
+        faults.add("telemetry.sample", "must be from 0 to 1");
+    }
+    if let Some(endpoint) = &telemetry.otlp_endpoint
+        && let Err(why) = crate::telemetry::endpoint(endpoint)
+    {
+        faults.add("telemetry.otlp_endpoint", why);
+    }
+    if let Some(headers) = telemetry.otlp_headers.as_ref().filter(|_| secrets)
+        && let Err(why) = crate::telemetry::headers(headers, base)
+    {
+        faults.add("telemetry.otlp_headers", why);
     }
 }
 

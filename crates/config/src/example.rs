@@ -48,7 +48,10 @@ const SECTIONS: &[(&str, &[&str])] = &[
         "People",
         &["brand", "passkeys", "passwords", "sign_up", "login_limits"],
     ),
-    ("What is recorded", &["log", "audit", "metrics"]),
+    (
+        "What is recorded",
+        &["log", "audit", "metrics", "telemetry"],
+    ),
     (
         "What this file owns; everything else is administered with `signet client`, `signet user`, ...",
         &[
@@ -128,6 +131,12 @@ const MAY_BE_SAID: &[(&str, &str)] = &[
     ("cluster.peers", r#"["signet-nodes.internal:7443"]"#),
     ("cluster.staleness", r#""1m""#),
     ("outbound.trust", r#""tls/private-ca.pem""#),
+    (
+        "telemetry.otlp_endpoint",
+        r#""https://collector.internal:4318""#,
+    ),
+    ("telemetry.otlp_headers", r#"{ file = "secrets/otlp" }"#),
+    ("telemetry.ca_file", r#""tls/private-ca.pem""#),
     ("limits.threads", "4"),
     ("limits.password_threads", "2"),
     ("log.level", r#""info""#),

@@ -27,5 +27,6 @@ pub mod settings;
 mod shape;
 pub mod sign_up;
 mod stand_in;
+pub mod telemetry;
 
 pub use model::Config;

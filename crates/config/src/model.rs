@@ -17,10 +17,12 @@ use super::{duration::Duration, passkeys::Passkeys, secret::SecretRef};
 mod entries;
 mod passwords;
 mod sign_up;
+mod telemetry;
 
 pub use entries::{Attribute, Client, Group, Provider, Realm, Resource, Role, Scope, StepUp, User};
 pub use passwords::Passwords;
 pub use sign_up::SignUp;
+pub use telemetry::{Telemetry, TraceParents};
 
 /// The whole file.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -94,6 +96,9 @@ pub struct Config {
     /// Figures for monitoring.
     #[serde(default)]
     pub metrics: Metrics,
+    /// Traces, metrics and log lines for an OpenTelemetry collector.
+    #[serde(default)]
+    pub telemetry: Telemetry,
     /// Clients that this file owns. They win over clients of the same id in the store, and the
     /// admin API cannot change them.
     #[serde(default)]

@@ -16,6 +16,7 @@
 //! more, however many wait there.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::pin::pin;
 use std::sync::{
     Arc, Condvar, Mutex, MutexGuard, PoisonError,
     atomic::{AtomicU64, Ordering::Relaxed},
@@ -23,6 +24,7 @@ use std::sync::{
 
 use signet_crypto::password::{Cost, MAX_PASSWORD_BYTES};
 use signet_crypto::{Secret, foreign};
+use signet_telemetry::trace;
 use tokio::sync::oneshot;
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -265,6 +267,11 @@ impl PasswordPool {
         !foreign::is_own(stored) || signet_crypto::password::needs_rehash(stored, self.cost)
     }
 
+    /// How many passwords of all realms wait for a thread.
+    pub fn waiting(&self) -> usize {
+        self.threads.lines.lock().count
+    }
+
     async fn run<T: Send + 'static>(
         &self,
         waiter: Waiter,
@@ -278,7 +285,8 @@ impl PasswordPool {
             }
         });
         self.put(waiter, job)?;
-        wait.await.map_err(|_| PoolError::Busy)
+        let done = trace::step("hash the password", pin!(wait)).await;
+        done.map_err(|_| PoolError::Busy)
     }
 
     fn put(&self, waiter: Waiter, job: Job) -> Result<(), PoolError> {

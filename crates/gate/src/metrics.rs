@@ -5,6 +5,7 @@ use signet_http::{
     Connections,
     metrics::{self, Family, RouteMetrics},
 };
+use signet_telemetry::metrics::table;
 use signet_verify::{HealthState, PerThread, Refusal, RevocationState, Verifier};
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
@@ -116,10 +117,7 @@ impl GateMetrics {
     }
 
     fn stages(&self) -> Family {
-        let mut family = Family::histogram(
-            "signet_gate_stage_seconds",
-            "Time that a stage of a request took.",
-        );
+        let mut family = Family::new(&table::GATE_STAGE);
         for (stage, label) in STAGES {
             let sum = |which: &dyn Fn(&Histogram) -> &AtomicU64| -> u64 {
                 let threads = self.threads.all();
@@ -146,27 +144,20 @@ impl GateMetrics {
 
 fn tokens(verifier: &Verifier) -> [Family; 3] {
     let counters = verifier.counters();
-    let mut refused = Family::counter("signet_gate_refused", "Tokens refused, by reason.");
+    let mut refused = Family::new(&table::GATE_REFUSED);
     for refusal in Refusal::ALL {
         refused = refused.of([("reason", refusal.code())], counters.refused(*refusal));
     }
     [
-        Family::counter("signet_gate_accepted", "Tokens accepted.").value(counters.accepted()),
-        Family::counter("signet_gate_cached", "Tokens accepted from the cache.")
-            .value(counters.cached()),
+        Family::new(&table::GATE_ACCEPTED).value(counters.accepted()),
+        Family::new(&table::GATE_CACHED).value(counters.cached()),
         refused,
     ]
 }
 
 fn issuers(verifier: &Verifier, now: u64) -> [Family; 2] {
-    let mut keys = Family::gauge(
-        "signet_gate_issuer_keys",
-        "Keys of an issuer that can be used now.",
-    );
-    let mut states = Family::gauge(
-        "signet_gate_issuer_state",
-        "How an issuer is: 1 for its state.",
-    );
+    let mut keys = Family::new(&table::GATE_KEYS);
+    let mut states = Family::new(&table::GATE_STATE);
     for issuer in verifier.health(now) {
         let name = ("issuer", issuer.issuer.as_str());
         keys = keys.of([name], issuer.keys as u64);
@@ -184,18 +175,9 @@ fn revocations(verifier: &Verifier, now: u64) -> Vec<Family> {
     if sources.is_empty() {
         return Vec::new();
     }
-    let mut held = Family::gauge(
-        "signet_gate_revocations",
-        "Revocations of an issuer that are held.",
-    );
-    let mut refusing = Family::gauge(
-        "signet_gate_revocations_refusing",
-        "1 while tokens are refused because revocations cannot be known.",
-    );
-    let mut states = Family::gauge(
-        "signet_gate_revocations_state",
-        "How a source of revocations is: 1 for its state.",
-    );
+    let mut held = Family::new(&table::GATE_REVOCATIONS);
+    let mut refusing = Family::new(&table::GATE_REFUSING);
+    let mut states = Family::new(&table::GATE_REVOCATIONS_STATE);
     for source in &sources {
         let name = ("issuer", source.issuer.as_str());
         held = held.of([name], source.entries as u64);
@@ -233,21 +215,9 @@ fn sessions(counts: Option<&Counts>) -> Family {
 fn replays(verifier: &Verifier) -> [Family; 3] {
     let usage = verifier.replay_guard().usage();
     [
-        (
-            "signet_gate_replay_bytes",
-            "Bytes that remember proofs.",
-            usage.bytes,
-        ),
-        (
-            "signet_gate_replay_limit_bytes",
-            "Bytes that may remember proofs.",
-            usage.limit,
-        ),
-        (
-            "signet_gate_replay_ids",
-            "Proofs and tokens that are remembered.",
-            usage.ids,
-        ),
+        (&table::GATE_REPLAY_BYTES, usage.bytes),
+        (&table::GATE_REPLAY_LIMIT, usage.limit),
+        (&table::GATE_REPLAY_IDS, usage.ids),
     ]
-    .map(|(name, help, value)| Family::gauge(name, help).value(value as u64))
+    .map(|(metric, value)| Family::new(metric).value(value as u64))
 }

@@ -12,6 +12,8 @@ use prometheus_client::{
     metrics::MetricType,
     registry::Registry,
 };
+pub use signet_telemetry::metrics::{Family, Histogram};
+use signet_telemetry::metrics::{Kind, Metric, Reading, table};
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
     time::Duration,
@@ -19,101 +21,6 @@ use std::{
 
 /// The media type of [`render`]'s text.
 pub const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-
-/// One metric: a name, what it means, and a value for each set of labels.
-#[derive(Debug)]
-pub struct Family {
-    name: &'static str,
-    help: &'static str,
-    kind: MetricType,
-    samples: Vec<(Labels, Value)>,
-}
-
-type Labels = Vec<(&'static str, String)>;
-
-#[derive(Debug)]
-enum Value {
-    Counter(u64),
-    Gauge(u64),
-    Histogram(Histogram),
-}
-
-/// What was timed, at one moment.
-#[derive(Debug)]
-pub struct Histogram {
-    /// Upper bounds in seconds, and how many lie between each and the one before.
-    pub buckets: Vec<(f64, u64)>,
-    /// How many there were: as many as the buckets hold, or more, where some are beyond the last
-    /// bound.
-    pub count: u64,
-    /// Seconds that all of them took.
-    pub seconds: f64,
-}
-
-impl Family {
-    fn new(name: &'static str, help: &'static str, kind: MetricType) -> Family {
-        Family {
-            name,
-            help,
-            kind,
-            samples: Vec::new(),
-        }
-    }
-
-    /// What only grows. The format adds `_total` to the name.
-    pub fn counter(name: &'static str, help: &'static str) -> Family {
-        Family::new(name, help, MetricType::Counter)
-    }
-
-    /// What goes up and down.
-    pub fn gauge(name: &'static str, help: &'static str) -> Family {
-        Family::new(name, help, MetricType::Gauge)
-    }
-
-    /// How long something took.
-    pub fn histogram(name: &'static str, help: &'static str) -> Family {
-        Family::new(name, help, MetricType::Histogram)
-    }
-
-    /// Its one value.
-    #[must_use]
-    pub fn value(self, value: u64) -> Family {
-        self.of([], value)
-    }
-
-    /// A value under these labels.
-    #[must_use]
-    pub fn of<const N: usize>(mut self, labels: [(&'static str, &str); N], value: u64) -> Family {
-        let value = match self.kind {
-            MetricType::Gauge => Value::Gauge(value),
-            _ => Value::Counter(value),
-        };
-        self.samples.push((owned(labels), value));
-        self
-    }
-
-    /// A histogram under these labels.
-    #[must_use]
-    pub fn timed<const N: usize>(
-        mut self,
-        labels: [(&'static str, &str); N],
-        mut timed: Histogram,
-    ) -> Family {
-        // Of counts that are read while they grow, the total is made from its parts, so that it
-        // never says less.
-        let within: u64 = timed.buckets.iter().map(|(_, count)| count).sum();
-        timed.count = timed.count.max(within);
-        timed.buckets.push((f64::INFINITY, timed.count - within));
-        self.samples.push((owned(labels), Value::Histogram(timed)));
-        self
-    }
-}
-
-fn owned<const N: usize>(labels: [(&'static str, &str); N]) -> Labels {
-    labels
-        .map(|(name, value)| (name, value.to_owned()))
-        .to_vec()
-}
 
 /// All of them as text.
 pub fn render(families: Vec<Family>) -> String {
@@ -131,12 +38,17 @@ struct Families(Vec<Family>);
 impl Collector for Families {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> std::fmt::Result {
         for family in &self.0 {
-            let mut metric =
-                encoder.encode_descriptor(family.name, family.help, None, family.kind)?;
-            for (labels, value) in &family.samples {
+            let row = family.metric;
+            let kind = match row.kind {
+                Kind::Counter => MetricType::Counter,
+                Kind::Gauge => MetricType::Gauge,
+                Kind::Histogram => MetricType::Histogram,
+            };
+            let mut metric = encoder.encode_descriptor(row.name, row.help, None, kind)?;
+            for (labels, reading) in &family.readings {
                 match labels.is_empty() {
-                    true => value.encode(&mut metric)?,
-                    false => value.encode(&mut metric.encode_family(labels)?)?,
+                    true => write(row.kind, reading, &mut metric)?,
+                    false => write(row.kind, reading, &mut metric.encode_family(labels)?)?,
                 }
             }
         }
@@ -144,40 +56,27 @@ impl Collector for Families {
     }
 }
 
-impl Value {
-    fn encode(&self, metric: &mut MetricEncoder<'_>) -> std::fmt::Result {
-        match self {
-            Value::Counter(count) => metric.encode_counter::<NoLabelSet, u64, u64>(count, None),
-            Value::Gauge(value) => metric.encode_gauge(value),
-            Value::Histogram(of) => {
-                metric.encode_histogram::<NoLabelSet>(of.seconds, of.count, &of.buckets, None)
-            }
+fn write(kind: Kind, reading: &Reading, metric: &mut MetricEncoder<'_>) -> std::fmt::Result {
+    match (reading, kind) {
+        (Reading::Number(value), Kind::Gauge) => metric.encode_gauge(value),
+        (Reading::Number(count), Kind::Counter | Kind::Histogram) => {
+            metric.encode_counter::<NoLabelSet, u64, u64>(count, None)
+        }
+        (Reading::Timed(of), _) => {
+            metric.encode_histogram::<NoLabelSet>(of.seconds, of.count, &of.buckets, None)
         }
     }
 }
 
 /// What a listener counts.
 pub fn of_connections(connections: &Connections) -> Vec<Family> {
-    let counter =
-        |name, help, count: &AtomicU64| Family::counter(name, help).value(count.load(Relaxed));
+    let of =
+        |metric: &'static Metric, count: &AtomicU64| Family::new(metric).value(count.load(Relaxed));
     vec![
-        Family::gauge("signet_connections", "Open connections.")
-            .value(connections.open.load(Relaxed)),
-        counter(
-            "signet_connections_refused",
-            "Connections refused at the limit.",
-            &connections.refused,
-        ),
-        counter(
-            "signet_tls_handshakes_failed",
-            "TLS handshakes that failed.",
-            &connections.handshakes_failed,
-        ),
-        counter(
-            "signet_handler_panics",
-            "Requests answered with 500 because their handler panicked.",
-            &connections.panicked,
-        ),
+        of(&table::CONNECTIONS, &connections.open),
+        of(&table::CONNECTIONS_REFUSED, &connections.refused),
+        of(&table::HANDSHAKES_FAILED, &connections.handshakes_failed),
+        of(&table::HANDLER_PANICS, &connections.panicked),
     ]
 }
 
@@ -189,7 +88,7 @@ const BOUNDS: [u64; 12] = [
 /// What every path has in common that is no route.
 pub const OTHER: &str = "other";
 
-const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
+const CLASSES: &[&str] = table::CLASSES;
 
 #[derive(Default)]
 struct Series {
@@ -241,11 +140,8 @@ impl RouteMetrics {
     /// How many requests, by route and class of status, and how long they took. `of`: every place
     /// where requests for the same routes are counted.
     pub fn families(of: &[&RouteMetrics]) -> [Family; 2] {
-        let mut requests = Family::counter("signet_requests", "Requests answered.");
-        let mut durations = Family::histogram(
-            "signet_request_duration_seconds",
-            "Time from the request's head to its answer.",
-        );
+        let mut requests = Family::new(&table::REQUESTS);
+        let mut durations = Family::new(&table::REQUEST_DURATION);
         let paths = of.first().map_or(&[][..], |one| &one.routes[..]);
         let paths = paths.iter().map(|(path, _)| *path).chain([OTHER]);
         for (at, route) in paths.enumerate() {
@@ -319,10 +215,10 @@ mod tests {
 
     #[test]
     fn a_label_cannot_end_its_own_quotes() {
-        let family = Family::gauge("g", "G.").of([("issuer", "a\"} 1\nb \\")], 1);
+        let family = Family::new(&table::GATE_KEYS).of([("issuer", "a\"} 1\nb \\")], 1);
         let text = render(vec![family]);
         assert!(
-            text.contains("g{issuer=\"a\\\"} 1\\nb \\\\\"} 1\n"),
+            text.contains("signet_gate_issuer_keys{issuer=\"a\\\"} 1\\nb \\\\\"} 1\n"),
             "{text}"
         );
     }

@@ -17,6 +17,10 @@ impl RequestId {
         }
         RequestId(id)
     }
+    /// Its characters, ASCII.
+    pub fn bytes(&self) -> [u8; 16] {
+        self.0
+    }
     /// As text.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or("-")

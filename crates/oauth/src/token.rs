@@ -17,7 +17,7 @@ pub mod grant;
 pub mod introspect;
 pub mod revoke;
 pub mod target;
-use crate::client::Client;
+use crate::client::{Client, GrantType};
 use crate::error::{ErrorCode, OAuthError};
 use crate::issued::access_token::TokenLookup;
 use crate::issued::agent_grants::{self, PresentedChain};
@@ -47,6 +47,11 @@ impl Begun {
     /// The client.
     pub fn client(&self) -> &Client {
         &self.authenticated.client
+    }
+
+    /// The grant.
+    pub fn grant_type(&self) -> GrantType {
+        self.grant.grant_type
     }
 
     /// What the request asks for.

@@ -149,6 +149,8 @@ text_segments! {
     ScopeName = "name",
     /// A node.
     NodeName = "node",
+    /// A request, or its trace.
+    TraceName = "trace",
     /// A group.
     GroupName = "group",
     /// A role, by its whole name.

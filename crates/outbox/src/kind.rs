@@ -2,6 +2,7 @@
 use std::sync::Arc;
 
 use signet_store::{Store, StoreFuture};
+use signet_telemetry::trace::Tracer;
 use tokio::sync::Notify;
 
 use crate::item::{Item, Payload};
@@ -17,6 +18,11 @@ pub trait Context: Send + Sync + 'static {
 
     /// Told by whoever has put an item there that is due at once.
     fn outgoing(&self) -> &Notify;
+
+    /// Which attempts' steps are recorded.
+    fn tracer(&self) -> Option<&Tracer> {
+        None
+    }
 }
 
 /// What one node does of a kind at most. Times are seconds.

@@ -5,12 +5,13 @@ use std::{
 };
 
 use signet_store::{Store, StoreError, StoreFuture};
+use signet_telemetry::trace::{self, Attribute, Own};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 
 use crate::item::{Item, State};
 use crate::kind::{Bounds, Context, Kind, Sent};
-use crate::queue::{Claimed, Due, Then};
+use crate::queue::{Claimed, Due, Then, Waits};
 use crate::receiver::{Receiver, Share};
 
 /// Items that are looked at, and claimed, at once.
@@ -27,6 +28,13 @@ pub trait Row<C: Context>: Send + Sync + 'static {
 
     /// Whether anything of it waits in this store, due or not.
     fn waits<'a>(&'static self, store: &'a dyn Store, now: u64) -> StoreFuture<'a, bool>;
+
+    /// What it is called, and what of it is due in this store.
+    fn due<'a>(
+        &'static self,
+        store: &'a dyn Store,
+        now: u64,
+    ) -> StoreFuture<'a, (&'static str, Waits)>;
 }
 
 impl<C: Context, K: Kind<Context = C>> Row<C> for K {
@@ -46,6 +54,14 @@ impl<C: Context, K: Kind<Context = C>> Row<C> for K {
 
     fn waits<'a>(&'static self, store: &'a dyn Store, now: u64) -> StoreFuture<'a, bool> {
         Box::pin(self.queue().waits(store, now))
+    }
+
+    fn due<'a>(
+        &'static self,
+        store: &'a dyn Store,
+        now: u64,
+    ) -> StoreFuture<'a, (&'static str, Waits)> {
+        Box::pin(async move { Ok((self.name(), self.queue().due(store, now).await?)) })
     }
 }
 
@@ -294,7 +310,7 @@ impl<K: Kind> Turn<K> {
             // It has waited for too long, and may be another node's in a moment.
             return Ok(());
         }
-        let sent = self.kind.send(context, &claimed.item).await?;
+        let sent = self.traced(context, &claimed.item, now).await?;
         if let Some(receiver) = receiver {
             match sent {
                 Sent::Unreachable(_) => receiver.heard(false, context.now()),
@@ -303,6 +319,30 @@ impl<K: Kind> Turn<K> {
             }
         }
         finish(self.kind, context, &claimed, sent).await.map(drop)
+    }
+}
+
+impl<K: Kind> Turn<K> {
+    /// One attempt, with a trace of its own: nobody's request waits for it.
+    async fn traced(
+        &self,
+        context: &K::Context,
+        item: &Item<K::What>,
+        now: u64,
+    ) -> Result<Sent, StoreError> {
+        let own = Own {
+            name: "send",
+            now_ms: now.saturating_mul(1000),
+        };
+        let trace = context.tracer();
+        let trace = trace.and_then(|tracer| tracer.begin_own(own, signet_crypto::random::bytes));
+        let mut work = self.kind.send(context, item);
+        let sent = trace::during([0; 16], trace.as_ref(), work.as_mut()).await;
+        if let Some(trace) = trace {
+            trace.note(Attribute::OutboxKind, self.kind.name());
+            trace.finish(sent.is_err());
+        }
+        sent
     }
 }
 
@@ -316,7 +356,7 @@ pub async fn attempt<K: Kind>(
     context: &K::Context,
     claimed: &Claimed<K::What>,
 ) -> Result<State, StoreError> {
-    let sent = kind.send(context, &claimed.item).await?;
+    let sent = trace::step("send", kind.send(context, &claimed.item).as_mut()).await?;
     finish(kind, context, claimed, sent).await
 }
 

@@ -28,7 +28,7 @@ mod sender;
 pub use item::{Item, Payload, State};
 pub use kind::{Bounds, Context, Kind, Sent};
 pub use lane::{Row, attempt};
-pub use queue::{Claimed, Due, Look, Queue};
+pub use queue::{Claimed, Due, Look, Queue, Waits};
 pub use sender::{EVERY, Sender, deliver};
 
 #[cfg(test)]

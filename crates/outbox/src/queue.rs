@@ -74,6 +74,18 @@ fn is_due(key: &Key, now: u64) -> bool {
     due.is_none_or(|due| u64::from_be_bytes(*due) <= now)
 }
 
+/// Most items of a kind that are counted for a metric.
+const MAX_COUNTED: usize = 1_000;
+
+/// What is due of a kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waits {
+    /// How many items, at most 1000.
+    pub due: u64,
+    /// For how many seconds the one that is due for the longest time has been due.
+    pub oldest: u64,
+}
+
 impl<P: Payload> Queue<P> {
     /// Of this name, which never changes: it is part of the keys. What is done is removed.
     pub const fn new(name: &'static str) -> Queue<P> {
@@ -167,6 +179,24 @@ impl<P: Payload> Queue<P> {
     pub async fn waits(&self, store: &dyn Store, now: u64) -> Result<bool, StoreError> {
         let rows = store.partition(Table::Outbox, self.waiting.as_bytes(), &[], 1, now);
         Ok(!rows.await?.is_empty())
+    }
+
+    /// What is due: how much, up to [`MAX_COUNTED`], and for how long the first of it has been.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn due(&self, store: &dyn Store, now: u64) -> Result<Waits, StoreError> {
+        let partition = self.waiting.as_bytes();
+        let rows = store.partition(Table::Outbox, partition, &[], MAX_COUNTED, now);
+        let rows = rows.await?;
+        let due = rows.iter().take_while(|(key, _)| is_due(key, now)).count();
+        // Rows lie in the order in which they are due.
+        let first = rows.first().filter(|_| due > 0);
+        let since = first.and_then(|(key, _)| key.sort.first_chunk());
+        Ok(Waits {
+            due: due as u64,
+            oldest: since.map_or(0, |at| now.saturating_sub(u64::from_be_bytes(*at))),
+        })
     }
 
     /// Claims an item for `lease` seconds. None: another node was first.

@@ -4,6 +4,7 @@
 mod clock;
 pub mod log;
 mod log_budget;
+mod log_lines;
 pub mod memory;
 pub mod sockets;
 pub mod systemd;

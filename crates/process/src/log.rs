@@ -1,5 +1,5 @@
-//! Log lines go to standard error: text on a terminal, JSON otherwise. The level can change while
-//! the server runs.
+//! Log lines go to standard error: short text on a terminal, JSON otherwise. The level can change
+//! while the server runs.
 
 use std::io::IsTerminal;
 
@@ -10,6 +10,7 @@ use tracing_subscriber::{
 };
 
 use crate::log_budget::LogBudget;
+use crate::log_lines::{Exported, Lines};
 use signet_config::model::{Log, LogFormat, LogRequests};
 
 /// Changes the level of the running process.
@@ -58,27 +59,22 @@ pub fn start(log: &Log) -> Result<LogLevel, String> {
     let filter = filter(log)?;
     let budget = LogBudget::new(log.per_second);
     let failed = |e: TryInitError| e.to_string();
-    let base = fmt().with_writer(std::io::stderr).with_ansi(terminal);
-    let set: Box<dyn Fn(EnvFilter) -> bool + Send> = match log.format.unwrap_or(default) {
-        LogFormat::Text => {
-            let builder = base.with_env_filter(filter).with_filter_reloading();
-            let handle = builder.reload_handle();
-            let lines = builder.finish().with(budget.clone());
-            lines.try_init().map_err(failed)?;
-            Box::new(move |f| handle.reload(f).is_ok())
-        }
-        LogFormat::Json => {
-            let json = base
-                .json()
-                .flatten_event(true)
-                .with_current_span(false)
-                .with_span_list(false);
-            let builder = json.with_env_filter(filter).with_filter_reloading();
-            let handle = builder.reload_handle();
-            let lines = builder.finish().with(budget.clone());
-            lines.try_init().map_err(failed)?;
-            Box::new(move |f| handle.reload(f).is_ok())
-        }
+    let lines = match log.format.unwrap_or(default) {
+        LogFormat::Json => Lines::Json,
+        // https://no-color.org: whatever it is set to, but for nothing.
+        LogFormat::Text => Lines::Text {
+            short: terminal,
+            coloured: terminal && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty()),
+        },
     };
+    let builder = fmt()
+        .with_writer(std::io::stderr)
+        .event_format(lines)
+        .with_env_filter(filter)
+        .with_filter_reloading();
+    let handle = builder.reload_handle();
+    let all = builder.finish().with(Exported).with(budget.clone());
+    all.try_init().map_err(failed)?;
+    let set: Box<dyn Fn(EnvFilter) -> bool + Send> = Box::new(move |f| handle.reload(f).is_ok());
     Ok(LogLevel { set, budget })
 }

@@ -3,6 +3,7 @@
 use std::{
     net::{SocketAddr, TcpListener},
     path::{Path, PathBuf},
+    sync::atomic::Ordering::Relaxed,
 };
 
 use signet_http::{
@@ -10,6 +11,8 @@ use signet_http::{
     listener::{Listener, Listening},
     tls::{Tls, TlsError, TlsOptions},
 };
+
+use signet_telemetry::metrics::counted;
 
 use crate::systemd;
 use signet_config::{
@@ -154,7 +157,14 @@ pub fn listeners(
             listener_kind,
         });
     }
+    say_end(&certificates);
     Ok((listeners, certificates))
+}
+
+/// Monitoring knows when the certificate ends: all listeners have the same one.
+fn say_end(running: &[Tls]) {
+    let end = running.first().and_then(Tls::ends_at).unwrap_or(0);
+    counted::CERTIFICATE_END.store(end, Relaxed);
 }
 
 /// What the files of `[tls]` hold, PEM.
@@ -200,6 +210,7 @@ pub fn reload_tls(running: &[Tls], tls: &model::Tls, base: &Path) -> Result<(), 
             .reload(&files.chain, &files.key, roots)
             .map_err(|e| wrong(tls, base, &e))?;
     }
+    say_end(running);
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! Directories of declarations that somebody watches, for monitoring: how much of what they declare
 //! was changed by others, and when the server was last as they say.
-use signet_http::metrics::Family;
+use signet_telemetry::metrics::{Family, table};
 use std::{
     collections::BTreeMap,
     sync::{Mutex, PoisonError},
@@ -47,14 +47,8 @@ impl Directories {
         if known.is_empty() {
             return Vec::new();
         }
-        let mut drift = Family::counter(
-            "signet_declaration_drift",
-            "Objects that differed from a watched directory that had not changed, and were brought back.",
-        );
-        let mut seen = Family::gauge(
-            "signet_declaration_applied_seconds",
-            "When the server last was as a watched directory declares, Unix seconds.",
-        );
+        let mut drift = Family::new(&table::DECLARATION_DRIFT);
+        let mut seen = Family::new(&table::DECLARATION_APPLIED);
         for ((realm, directory), figures) in &*known {
             let labels = [("realm", realm.as_str()), ("directory", directory.as_str())];
             drift = drift.of(labels, figures.drift);

@@ -3,8 +3,11 @@
 use crate::directories::Directories;
 use signet_http::{
     Connections,
-    metrics::{self, Family, RouteMetrics},
+    metrics::{self, RouteMetrics},
 };
+use signet_oauth::client::GrantType;
+use signet_oauth::error::TABLE as ERRORS;
+use signet_telemetry::metrics::{Family, Metric, counted, table};
 use std::{
     collections::BTreeMap,
     sync::{
@@ -18,13 +21,14 @@ use std::{
 pub const SUCCESS: &str = "success";
 
 /// Everything that is counted.
-#[derive(Default)]
 pub struct Metrics {
     routes: RouteMetrics,
     /// By the listener.
     pub connections: Connections,
-    /// Tokens issued.
-    pub tokens_issued: AtomicU64,
+    /// By the grant's place in its list, and by [`table::CLIENT_CLASSES`].
+    tokens: [[AtomicU64; table::CLIENT_CLASSES.len()]; GrantType::ALL.len()],
+    /// By the code's place in the table of errors.
+    refusals: [AtomicU64; ERRORS.len()],
     /// Codes or refresh tokens that came a second time.
     pub replays: AtomicU64,
     /// Errors of the store.
@@ -52,7 +56,31 @@ impl Metrics {
     pub fn new(routes: impl IntoIterator<Item = &'static str>) -> Metrics {
         Metrics {
             routes: RouteMetrics::new(routes),
-            ..Metrics::default()
+            connections: Connections::default(),
+            tokens: [const { [const { AtomicU64::new(0) }; 2] }; GrantType::ALL.len()],
+            refusals: [const { AtomicU64::new(0) }; ERRORS.len()],
+            replays: AtomicU64::default(),
+            store_errors: AtomicU64::default(),
+            clock_steps: AtomicU64::default(),
+            audit_lines: AtomicU64::default(),
+            audit_dropped: AtomicU64::default(),
+            disk_full: AtomicU64::default(),
+            mails: AtomicU64::default(),
+            mails_failed: AtomicU64::default(),
+            logins: Mutex::default(),
+            directories: Directories::default(),
+        }
+    }
+
+    /// One token response. `public`: the client has no secret.
+    pub fn token(&self, grant: GrantType, public: bool) {
+        self.tokens[grant as usize][usize::from(public)].fetch_add(1, Relaxed);
+    }
+
+    /// One refusal, by its code in the table of errors.
+    pub fn refusal(&self, code: &str) {
+        if let Some(at) = ERRORS.iter().position(|row| row.name == code) {
+            self.refusals[at].fetch_add(1, Relaxed);
         }
     }
 
@@ -73,14 +101,32 @@ impl Metrics {
     fn mails(&self) -> Family {
         let failed = self.mails_failed.load(Relaxed);
         let sent = self.mails.load(Relaxed).saturating_sub(failed);
-        Family::counter("signet_mails", "Attempts to hand a mail over, by outcome.")
+        Family::new(&table::MAILS)
             .of([("outcome", SUCCESS)], sent)
             .of([("outcome", "failed")], failed)
     }
 
+    fn tokens(&self) -> Family {
+        let mut family = Family::new(&table::TOKENS_ISSUED);
+        for (grant, counts) in GrantType::ALL.iter().zip(&self.tokens) {
+            for (class, count) in table::CLIENT_CLASSES.iter().zip(counts) {
+                let labels = [("grant", grant.as_str()), ("client", class)];
+                family = family.of(labels, count.load(Relaxed));
+            }
+        }
+        family
+    }
+
+    fn refusals(&self) -> Family {
+        let codes = ERRORS.iter().zip(&self.refusals);
+        codes.fold(Family::new(&table::REFUSALS), |family, (row, count)| {
+            family.of([("error", row.name)], count.load(Relaxed))
+        })
+    }
+
     fn logins(&self) -> Family {
         let logins = self.logins.lock().unwrap_or_else(PoisonError::into_inner);
-        let family = Family::counter("signet_logins", "Logins, by method and outcome.");
+        let family = Family::new(&table::LOGINS);
         logins
             .iter()
             .fold(family, |family, ((method, outcome), count)| {
@@ -94,57 +140,31 @@ impl Metrics {
         self.routes.request(route, status, took);
     }
 
-    /// All of it in the text format of OpenMetrics 1.0, which Prometheus reads, with further
-    /// families.
-    pub fn render(&self, further: Vec<Family>) -> String {
+    /// All of it, with what is counted below the realm.
+    pub fn families(&self) -> Vec<Family> {
         let mut families = Vec::from(RouteMetrics::families(&[&self.routes]));
         families.extend(metrics::of_connections(&self.connections));
-        let counters = [
-            (
-                "signet_tokens_issued",
-                "Token responses.",
-                &self.tokens_issued,
-            ),
-            (
-                "signet_replays",
-                "Codes and refresh tokens that came a second time.",
-                &self.replays,
-            ),
-            (
-                "signet_clock_steps",
-                "Steps of the clock by more than a minute.",
-                &self.clock_steps,
-            ),
-            ("signet_store_errors", "Store errors.", &self.store_errors),
-            (
-                "signet_audit_dropped",
-                "Decisions that found the queue of the audit trail full.",
-                &self.audit_dropped,
-            ),
-        ];
-        families.extend(
-            counters
-                .map(|(name, help, count)| Family::counter(name, help).value(count.load(Relaxed))),
-        );
-        families.push(
-            Family::gauge("signet_audit_lines", "Records in the audit trail.")
-                .value(self.audit_lines.load(Relaxed)),
-        );
-        families.push(
-            Family::gauge(
-                "signet_disk_full",
-                "1 while the disk is full and only what ends something is done.",
-            )
-            .value(self.disk_full.load(Relaxed)),
-        );
-        families.push(self.logins());
-        families.push(self.mails());
+        let of = |metric: &'static Metric, value: &AtomicU64| {
+            Family::new(metric).value(value.load(Relaxed))
+        };
+        families.extend([
+            of(&table::REPLAYS, &self.replays),
+            of(&table::CLOCK_STEPS, &self.clock_steps),
+            of(&table::STORE_ERRORS, &self.store_errors),
+            of(&table::AUDIT_DROPPED, &self.audit_dropped),
+            of(&table::AUDIT_LINES, &self.audit_lines),
+            of(&table::DISK_FULL, &self.disk_full),
+            self.tokens(),
+            self.refusals(),
+            self.logins(),
+            self.mails(),
+        ]);
         families.extend(self.directories.families());
+        families.extend(counted::families());
         let commit = option_env!("SIGNET_COMMIT").unwrap_or_default();
         let build = [("version", env!("CARGO_PKG_VERSION")), ("commit", commit)];
-        families.push(Family::gauge("signet_build_info", "1; which version this is.").of(build, 1));
-        families.extend(further);
-        metrics::render(families)
+        families.push(Family::new(&table::BUILD_INFO).of(build, 1));
+        families
     }
 }
 
@@ -154,14 +174,20 @@ mod tests {
 
     #[test]
     fn logins_are_counted_by_method_and_outcome_and_the_build_is_named() {
-        let metrics = Metrics::new([]);
-        metrics.login("pwd", SUCCESS);
-        metrics.login("pwd", "wrong_credentials");
-        metrics.login("pwd", "wrong_credentials");
-        let text = metrics.render(Vec::new());
+        let counted = Metrics::new([]);
+        counted.login("pwd", SUCCESS);
+        counted.login("pwd", "wrong_credentials");
+        counted.login("pwd", "wrong_credentials");
+        counted.token(GrantType::ClientCredentials, false);
+        counted.refusal("invalid_client");
+        counted.refusal("what a caller typed");
+        let text = metrics::render(counted.families());
         for line in [
             "signet_logins_total{method=\"pwd\",outcome=\"success\"} 1\n",
             "signet_logins_total{method=\"pwd\",outcome=\"wrong_credentials\"} 2\n",
+            "signet_tokens_issued_total{grant=\"client_credentials\",client=\"confidential\"} 1\n",
+            "signet_tokens_issued_total{grant=\"client_credentials\",client=\"public\"} 0\n",
+            "signet_refusals_total{error=\"invalid_client\"} 1\n",
             concat!(
                 "signet_build_info{version=\"",
                 env!("CARGO_PKG_VERSION"),

@@ -19,6 +19,7 @@ use signet_directory::session::{self, Found, Login};
 use signet_pages::{Face, Html};
 use signet_realm::budgets::Caller;
 use signet_realm::metrics;
+use signet_telemetry::trace::{self, Attribute};
 use signet_texts::{Language, Wishes};
 use std::sync::OnceLock;
 
@@ -216,6 +217,7 @@ impl BrowserRequest {
         let event = event.subject(&user.id).method(method);
         let found = realm.audit().act(event, begun, store_failed).await?;
         realm.host.metrics.login(method, metrics::SUCCESS);
+        trace::note(Attribute::LoginMethod, || method.to_owned());
         tracing::info!(
             target: "signet::login",
             request_id = %self.context.request_id,

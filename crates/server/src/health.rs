@@ -2,10 +2,12 @@
 use crate::{node_metrics, process_metrics, realm_metrics};
 use http::StatusCode;
 use signet_realm::nodes::{Standing, SyncState};
+use signet_realm::outbox;
 use signet_realm::realms::Realms;
-use signet_realm::state::Claim;
+use signet_realm::state::{Claim, Realm};
 use signet_request::http::{Context, Response, Router, response};
 use signet_store::StoreError;
+use signet_telemetry::metrics::Family;
 use std::sync::atomic::Ordering::Relaxed;
 
 const LIVE: &str = "/health/live";
@@ -105,24 +107,37 @@ async fn metrics(context: Context) -> Response {
     if !context.realm.host.policy.open_metrics && !context.peer.is_loopback() {
         return response::text(StatusCode::NOT_FOUND, "not found\n");
     }
-    let (lines, dropped) = context.realm.audit().figures();
-    let metrics = &context.realm.host.metrics;
-    metrics.audit_lines.store(lines, Relaxed);
-    metrics.audit_dropped.store(dropped, Relaxed);
-    let full = context.realm.store.is_full() || context.realm.audit().is_full();
-    metrics.disk_full.store(full.into(), Relaxed);
-    // A list of nodes that cannot be had now has no figures.
-    let nodes = context.realm.host.nodes.list().await.unwrap_or_default();
-    let keys = context.realm.signing_keys.list().await;
-    let mut families = vec![process_metrics::of_keys(&keys, context.now())];
-    families.extend(process_metrics::of_process());
-    families.extend(node_metrics::families(&nodes));
-    if let Some(realms) = Realms::of(&context.realm) {
-        families.extend(realm_metrics::families(&realms, &realms.table()));
-    }
+    let families = families(&context.realm).await;
     response::body(
         StatusCode::OK,
         signet_http::metrics::MEDIA_TYPE,
-        metrics.render(families),
+        signet_http::metrics::render(families),
     )
+}
+
+/// Every metric of the process, at this moment. `first`: the realm that answers for the process.
+pub async fn families(first: &Realm) -> Vec<Family> {
+    let (lines, dropped) = first.audit().figures();
+    let metrics = &first.host.metrics;
+    metrics.audit_lines.store(lines, Relaxed);
+    metrics.audit_dropped.store(dropped, Relaxed);
+    let full = first.store.is_full() || first.audit().is_full();
+    metrics.disk_full.store(full.into(), Relaxed);
+    // A list of nodes that cannot be had now has no figures.
+    let nodes = first.host.nodes.list().await.unwrap_or_default();
+    let keys = first.signing_keys.list().await;
+    let mut families = metrics.families();
+    families.push(process_metrics::of_keys(&keys, first.now()));
+    families.push(process_metrics::of_queues(&first.host));
+    families.extend(process_metrics::of_process());
+    // An outbox that cannot be read now has no figures.
+    let due = outbox::due(&first.store, first.now())
+        .await
+        .unwrap_or_default();
+    families.extend(process_metrics::of_outbox(&due));
+    families.extend(node_metrics::families(&nodes));
+    if let Some(realms) = Realms::of(first) {
+        families.extend(realm_metrics::families(&realms, &realms.table()));
+    }
+    families
 }

@@ -14,6 +14,7 @@ use signet_oauth::people::mapped_claims::{About, Mapped, Room, mapped};
 use signet_oauth::token::decision::{AccessToken, Issue, Refresh};
 use signet_request::access::Leave;
 use signet_request::http::Context;
+use signet_telemetry::trace;
 use std::sync::Arc;
 
 /// The person behind tokens that speak of one, as the directory has them now: gone means no token,
@@ -105,7 +106,9 @@ pub fn answer(
         }
         Some(_) | None => Mapped::default(),
     };
-    let access_token = access_token(context, token, id, &said)?;
+    let access_token = trace::within("sign the access token", || {
+        access_token(context, token, id, &said)
+    })?;
     let id_token = match &issue.id_token {
         None => None,
         Some(id_token) => {
@@ -129,7 +132,9 @@ pub fn answer(
                 now,
                 &mut payload,
             );
-            Some(sign(context, id_token.algorithm, Typ::Jwt, &payload)?)
+            Some(trace::within("sign the ID token", || {
+                sign(context, id_token.algorithm, Typ::Jwt, &payload)
+            })?)
         }
     };
     let refresh_token = match &issue.refresh {

@@ -1,7 +1,10 @@
 //! Figures of the process and of its signing keys, as metrics. Those of the process have the names
 //! by which every Prometheus exporter gives them.
-use signet_http::metrics::Family;
+use signet_realm::outbox::Waits;
+use signet_realm::state::Host;
 use signet_registry::keys::{KeyInfo, Phase};
+use signet_telemetry::logs;
+use signet_telemetry::metrics::{Family, Metric, table};
 use std::fs;
 
 /// Ticks of the kernel's clock in `/proc`, a second: the same on every Linux (USER_HZ).
@@ -9,27 +12,18 @@ const TICKS: u64 = 100;
 
 /// The families that this system can tell.
 pub(crate) fn of_process() -> Vec<Family> {
-    let gauge = |name, help, value: Option<u64>| Some(Family::gauge(name, help).value(value?));
+    let of = |metric: &'static Metric, value: Option<u64>| Some(Family::new(metric).value(value?));
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let cpu = cpu_ticks(&stat)
-        .map(|ticks| Family::counter("process_cpu_seconds", "CPU time.").value(ticks / TICKS));
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let files = fs::read_dir("/proc/self/fd").ok();
     let files = files.and_then(|files| u64::try_from(files.count()).ok());
     let system = fs::read_to_string("/proc/stat").unwrap_or_default();
+    let cpu = cpu_ticks(&stat).map(|ticks| ticks / TICKS);
     let families = [
-        cpu,
-        gauge(
-            "process_resident_memory_bytes",
-            "Memory that is in use.",
-            resident_bytes(&status),
-        ),
-        gauge("process_open_fds", "Files and connections.", files),
-        gauge(
-            "process_start_time_seconds",
-            "When the process began, Unix seconds.",
-            started(&stat, &system),
-        ),
+        of(&table::PROCESS_CPU, cpu),
+        of(&table::PROCESS_MEMORY, resident_bytes(&status)),
+        of(&table::PROCESS_FILES, files),
+        of(&table::PROCESS_START, started(&stat, &system)),
     ];
     families.into_iter().flatten().collect()
 }
@@ -65,13 +59,35 @@ fn started(stat: &str, system: &str) -> Option<u64> {
 
 /// How long each key that signs has been there: one that is not rotated is seen.
 pub(crate) fn of_keys(keys: &[KeyInfo], now: u64) -> Family {
-    let help = "Seconds since a key began to sign.";
-    let family = Family::gauge("signet_signing_key_age_seconds", help);
+    let family = Family::new(&table::SIGNING_KEY_AGE);
     let signing = keys.iter().filter(|key| key.phase == Phase::Active);
     signing.fold(family, |family, key| {
         let age = now.saturating_sub(key.active_from.unwrap_or(key.created_at));
         family.of([("alg", key.kind.name()), ("kid", &key.kid)], age)
     })
+}
+
+/// What waits in memory.
+pub(crate) fn of_queues(host: &Host) -> Family {
+    let length = |of: usize| u64::try_from(of).unwrap_or(u64::MAX);
+    let tracer = &host.policy.tracer;
+    Family::new(&table::QUEUE)
+        .of([("queue", "passwords")], length(host.passwords.waiting()))
+        .of([("queue", "traces")], length(tracer.finished().weight()))
+        .of([("queue", "logs")], length(logs::LINES.weight()))
+}
+
+/// What is due to be sent, and for how long the oldest of it has waited.
+pub(crate) fn of_outbox(due: &[(&'static str, Waits)]) -> [Family; 2] {
+    let (mut counts, mut ages) = (
+        Family::new(&table::OUTBOX_DUE),
+        Family::new(&table::OUTBOX_OLDEST),
+    );
+    for (kind, waits) in due {
+        counts = counts.of([("kind", kind)], waits.due);
+        ages = ages.of([("kind", kind)], waits.oldest);
+    }
+    [counts, ages]
 }
 
 #[cfg(test)]

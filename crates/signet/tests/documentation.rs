@@ -8,8 +8,10 @@ fn root() -> PathBuf {
 }
 
 /// The server's crates, from the sockets down; each limit is named by its crate.
-const CRATES: [&str; 34] = [
+const CRATES: [&str; 36] = [
     "gate-login",
+    "telemetry",
+    "monitoring",
     "fetched",
     "console",
     "operation",

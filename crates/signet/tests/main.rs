@@ -38,3 +38,4 @@ mod rules;
 mod serve;
 mod store;
 mod support;
+mod telemetry;

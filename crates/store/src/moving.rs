@@ -24,6 +24,7 @@
 use crate::{Change, Key, Outcome, Row, Store, StoreError, StoreFuture, Table};
 use futures_util::future::try_join_all;
 use signet_surroundings::{now as moment, timeout};
+use signet_telemetry::{metrics::counted, trace};
 use std::{
     collections::HashSet,
     future::Future,
@@ -575,27 +576,39 @@ impl MovableStore {
 
 impl Store for MovableStore {
     fn get<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
-        Box::pin(async move { self.current().get(key, now).await })
+        Box::pin(async move {
+            let current = self.current();
+            trace::step("read row", current.get(key, now).as_mut()).await
+        })
     }
 
     fn commit(&self, change: Change, now: u64) -> StoreFuture<'_, Outcome> {
         Box::pin(async move {
+            let begun = std::time::Instant::now();
             let _under_way = self.begin(ops(&change)).await;
-            self.current().commit(change, now).await
+            let current = self.current();
+            let outcome = trace::step("commit", current.commit(change, now).as_mut()).await;
+            counted::STORE_COMMIT.took(begun.elapsed());
+            outcome
         })
     }
 
     fn commit_each(&self, changes: Vec<Change>, now: u64) -> StoreFuture<'_, Vec<Outcome>> {
         Box::pin(async move {
+            let begun = std::time::Instant::now();
             let _under_way = self.begin(changes.iter().flat_map(ops)).await;
-            self.current().commit_each(changes, now).await
+            let current = self.current();
+            let outcomes = trace::step("commit", current.commit_each(changes, now).as_mut()).await;
+            counted::STORE_COMMIT.took(begun.elapsed());
+            outcomes
         })
     }
 
     fn take<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
         Box::pin(async move {
             let _under_way = self.begin(std::iter::once(key)).await;
-            self.current().take(key, now).await
+            let current = self.current();
+            trace::step("commit", current.take(key, now).as_mut()).await
         })
     }
 
@@ -609,7 +622,8 @@ impl Store for MovableStore {
     ) -> StoreFuture<'a, Vec<(Key, Row)>> {
         Box::pin(async move {
             let current = self.current();
-            current.partition(table, partition, after, limit, now).await
+            let mut rows = current.partition(table, partition, after, limit, now);
+            trace::step("read rows", rows.as_mut()).await
         })
     }
 

@@ -1,8 +1,9 @@
 //! The nodes of this installation.
 use crate::operations::model::{InviteNode, List, MoveStore, NodeInvitation};
+use crate::operations::models::Trace;
 use signet_operation::adapter::Row;
 use signet_operation::facts::Method;
-use signet_operation::input::NodeName;
+use signet_operation::input::{NodeName, TraceName};
 use signet_operation::noun::Noun;
 use signet_operation::operation::{Operation, run};
 use signet_operation::output::{Created, Json};
@@ -17,6 +18,7 @@ const LIST: &str = "/admin/v1/nodes";
 const ONE: &str = "/admin/v1/nodes/{node}";
 const INVITE: &str = "/admin/v1/nodes/invitations";
 const MOVE: &str = "/admin/v1/store/move";
+const TRACE: &str = "/admin/v1/traces/{trace}";
 
 /// How long an invitation lasts where the caller does not say, seconds.
 const INVITATION: u64 = 600;
@@ -47,6 +49,7 @@ pub(crate) const OPERATIONS: &[&dyn Row] = &[
     &Operation::new("inviteNode", Write, Method::Post, INVITE, "Make a single-use token that lets one node join", run!(invite)),
     &Operation::new("removeNode", Write, Method::Delete, ONE, "Remove a node for good: nothing that it signs counts any more", run!(remove)),
     &Operation::new("moveStore", Write, Method::Post, MOVE, "Begin to move the store's rows to another engine, while the server works", run!(move_store)).ends(),
+    &Operation::new("getTrace", Read, Method::Get, TRACE, "The steps of one of a development server's last requests, by the request's id or the trace's; no other server keeps them", run!(trace)),
     &Operation::new("getStoreMove", Read, Method::Get, MOVE, "How far the last move of the store's rows is", run!(store_move)),
 ];
 
@@ -85,4 +88,11 @@ async fn move_store(
 async fn store_move(realm: Arc<Realm>, (): ()) -> Result<Json<StoreMove>, Problem> {
     let last = realm.host.nodes.store_move();
     last.map(Json).ok_or_else(Problem::not_found)
+}
+
+async fn trace(realm: Arc<Realm>, TraceName(id): TraceName) -> Result<Json<Trace>, Problem> {
+    let found = realm.host.policy.tracer.find(&id);
+    found
+        .map(|found| Json(Trace::of(&found)))
+        .ok_or_else(Problem::not_found)
 }

@@ -12,8 +12,10 @@ pub use back_channel_logout::{MAX_HELD, MAX_HELD_PER_CLIENT, MAX_SENT};
 
 use std::sync::Arc;
 
+pub use signet_outbox::Waits;
 use signet_outbox::{Bounds, Context, Row, Sender};
 use signet_store::{Store, StoreError};
+use signet_telemetry::trace::Tracer;
 use tokio::sync::Notify;
 
 use crate::state::Realm;
@@ -54,6 +56,10 @@ impl Context for Realm {
     fn outgoing(&self) -> &Notify {
         &self.outgoing
     }
+
+    fn tracer(&self) -> Option<&Tracer> {
+        Some(&self.host.policy.tracer)
+    }
 }
 
 /// A node's part for one realm, a round at a time.
@@ -72,6 +78,21 @@ pub async fn waits(store: &dyn Store, now: u64) -> Result<bool, StoreError> {
         }
     }
     Ok(false)
+}
+
+/// What is due, by kind.
+///
+/// # Errors
+/// The store's.
+pub async fn due(
+    store: &Arc<dyn Store>,
+    now: u64,
+) -> Result<Vec<(&'static str, Waits)>, StoreError> {
+    let mut all = Vec::with_capacity(KINDS.len());
+    for kind in KINDS {
+        all.push(kind.due(&**store, now).await?);
+    }
+    Ok(all)
 }
 
 /// Sends, as long as the process lives. To be spawned once per realm; it ends with its runtime.

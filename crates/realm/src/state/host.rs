@@ -12,6 +12,7 @@ use signet_crypto::Clock;
 use signet_directory::passwords::{PasswordOptions, PasswordPool};
 use signet_http::{Connection, ProxySecret};
 use signet_oauth::endpoint::split_issuer;
+use signet_telemetry::trace::Tracer;
 use std::{collections::BTreeSet, net::IpAddr, sync::Arc};
 
 /// The server's policy beyond the protocol settings; from the configuration, fixed for the life of
@@ -33,6 +34,8 @@ pub struct Policy {
     pub proxy_verifies_client_certificates: bool,
     /// `/metrics` also for other machines than this one.
     pub open_metrics: bool,
+    /// Which requests' steps are recorded.
+    pub tracer: Tracer,
     /// What this node is called in answers and logs; empty: `local`.
     pub node: String,
 }

@@ -6,14 +6,17 @@ use signet_audit::{Action, Event};
 use signet_encoding::base64url;
 use signet_http::{Body, BodyError, ListenerKind, PresentedCertificate, RequestId};
 use signet_oauth::{
+    client::GrantType,
     endpoint::{EndpointId, split_issuer},
     error::OAuthError,
     params::Params,
 };
 use signet_realm::state::{Realm, Snapshot};
+use signet_telemetry::trace;
 use std::{
     borrow::Cow,
     net::IpAddr,
+    pin::pin,
     sync::{Arc, OnceLock},
     time::Duration,
 };
@@ -59,6 +62,8 @@ pub struct Context {
 pub struct LogNotes {
     /// The client that authenticated.
     pub client_id: OnceLock<String>,
+    /// the grant that an authenticated client may use, and whether it is a public one
+    pub(crate) grant: OnceLock<(GrantType, bool)>,
     /// the error's code and its private half
     pub(crate) error: OnceLock<(&'static str, String)>,
 }
@@ -232,7 +237,8 @@ impl Context {
     /// is empty.
     pub async fn body(&mut self) -> Result<Bytes, BodyError> {
         let body = std::mem::take(&mut self.body);
-        body.read(self.body_limit, self.body_timeout).await
+        let read = pin!(body.read(self.body_limit, self.body_timeout));
+        trace::step("read the body", read).await
     }
 
     /// A form body (`application/x-www-form-urlencoded`), strictly parsed. Parameters in the query
@@ -261,6 +267,16 @@ impl Context {
     /// Who the request is from, as far as it is noted.
     pub fn noted_client(&self) -> Option<&str> {
         self.log.client_id.get().map(String::as_str)
+    }
+
+    /// Says which grant an authenticated client may use and uses, and whether it is a public one.
+    pub fn note_grant(&self, grant: GrantType, public: bool) {
+        let _ = self.log.grant.set((grant, public));
+    }
+
+    /// What [`Context::note_grant`] said.
+    pub fn noted_grant(&self) -> Option<(GrantType, bool)> {
+        self.log.grant.get().copied()
     }
 
     /// Adds an error, with its private half, to the log line.

@@ -10,6 +10,7 @@ mod proxy;
 mod realms;
 pub mod response;
 pub mod service;
+mod traced;
 
 pub use context::{Context, Made};
 pub use signet_http::Response;

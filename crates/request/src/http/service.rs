@@ -6,6 +6,7 @@ use super::{
     context::{Context, LogNotes},
     cors, proxy,
     realms::{Place, Places},
+    traced,
 };
 use arc_swap::{ArcSwap, Guard};
 use http::{HeaderValue, Method, StatusCode, header, request};
@@ -17,7 +18,8 @@ use signet_oauth::endpoint::Cors;
 use signet_pages::CHECK_SESSION_POLICY;
 use signet_realm::realms::{NotOpen, Realms};
 use signet_realm::state::{Host, Realm, Snapshot};
-use std::{net::IpAddr, ops::Range, sync::Arc, time::Instant};
+use signet_telemetry::trace::{self, Attribute};
+use std::{net::IpAddr, ops::Range, pin::pin, sync::Arc, time::Instant};
 
 /// What a removed node answers (RFC 6749 section 4.1.2.1 has the code).
 const REMOVED: &[u8] = br#"{"error":"temporarily_unavailable","error_description":"this node was removed from its cluster"}"#;
@@ -114,6 +116,7 @@ impl Service {
         let method = head.method.clone();
         let (realm, below, not_open) = self.route(&head).await;
         let snapshot = realm.snapshot();
+        let trace = traced::begin(&self.host, connection, &head.headers, request_id, started);
         let named = proxy::client_address(connection.peer, &head.headers, &self.host.policy);
         let peer = named.unwrap_or(connection.peer);
         let notes = Arc::new(LogNotes::default());
@@ -128,7 +131,10 @@ impl Service {
             notes: notes.clone(),
         };
         let (mut response, route) = match named {
-            Ok(_) => self.dispatch(arrived, head, body).await,
+            Ok(_) => {
+                let work = pin!(self.dispatch(arrived, head, body));
+                trace::during(request_id.bytes(), trace.as_ref(), work).await
+            }
             Err(proxy::UnknownClient) => {
                 let text = "the proxy in front names no client's address\n";
                 (response::text(StatusCode::BAD_REQUEST, text), "other")
@@ -148,9 +154,15 @@ impl Service {
         let status = response.status().as_u16();
         self.host.metrics.request(route, status, took);
         let (error, hint) = match notes.error.get() {
-            Some((error, hint)) => (Some(*error), Some(hint.as_str())),
+            Some((error, hint)) => {
+                self.host.metrics.refusal(error);
+                (Some(*error), Some(hint.as_str()))
+            }
             None => (None, None),
         };
+        if let Some(trace) = trace {
+            traced::finish(trace, &method, route, status, &notes);
+        }
         // One line each. What went well is for whoever asks (`signet::request=debug`): at full
         // speed, writing such a line costs more than answering.
         macro_rules! line {
@@ -166,6 +178,7 @@ impl Service {
                     client_id = notes.client_id.get().map(String::as_str),
                     error,
                     hint,
+                    "answered the request"
                 )
             };
         }
@@ -316,6 +329,7 @@ impl Service {
             log: notes,
             snapshot: snapshot.clone(),
         };
+        trace::note(Attribute::Realm, || snapshot.settings.issuer.to_string());
         let mut response = handler(context).await;
         let mut origin_only = http::HeaderMap::new();
         if let Some(origin) = origin {

@@ -21,6 +21,7 @@ use signet_realm::single_use::{self, Proofs, Refusal, SingleUseError};
 use signet_realm::state::Snapshot;
 use signet_request::http::{Context, Response, response};
 use signet_store::{Op, StoreError};
+use signet_telemetry::trace;
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
 /// What the audit trail calls the exchange for a token of an identity provider.
@@ -185,8 +186,10 @@ impl ClientRequest {
         let request = self.request();
         let credentials = Credentials::of(&request)?;
         let keys = self.keys(&credentials).await;
-        self.decide(|rules| {
-            client_auth::authenticate(rules, &request, &credentials, keys.as_deref())
+        trace::within("authenticate the client", || {
+            self.decide(|rules| {
+                client_auth::authenticate(rules, &request, &credentials, keys.as_deref())
+            })
         })
     }
 

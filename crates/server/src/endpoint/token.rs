@@ -22,10 +22,10 @@ use signet_realm::state::Claim;
 use signet_request::access;
 use signet_request::http::{Context, Response, response};
 use signet_store::{Change, Key, Op, Row, moment::at_one_moment};
+use signet_telemetry::trace;
 use std::{
     future::poll_fn,
     pin::{Pin, pin},
-    sync::atomic::Ordering::Relaxed,
     task::Poll,
 };
 
@@ -36,13 +36,10 @@ pub(super) async fn handle(context: Context) -> Response {
     };
     match at_one_moment(pin!(answer(&client_request))).await {
         Ok(body) => {
-            client_request
-                .context
-                .realm
-                .host
-                .metrics
-                .tokens_issued
-                .fetch_add(1, Relaxed);
+            let context = &client_request.context;
+            if let Some((grant, public)) = context.noted_grant() {
+                context.realm.host.metrics.token(grant, public);
+            }
             let mut answer = response::json(StatusCode::OK, body);
             client_request.add_next_nonce(&mut answer);
             answer
@@ -56,11 +53,17 @@ async fn answer(client_request: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
     let request = client_request.request();
     let credentials = Credentials::of(&request)?;
     let keys = client_request.keys(&credentials).await;
-    let (begun, needs) = client_request.decide(|rules| {
-        let begun = token::begin(rules, &request, &credentials, keys.as_deref())?;
-        let needs = begun.needs(rules, &request);
-        Ok::<_, OAuthError>((begun, needs))
+    let (begun, needs) = trace::within("authenticate the client", || {
+        client_request.decide(|rules| {
+            let begun = token::begin(rules, &request, &credentials, keys.as_deref())?;
+            let needs = begun.needs(rules, &request);
+            Ok::<_, OAuthError>((begun, needs))
+        })
     })?;
+    let public = begun.client().is_public();
+    client_request
+        .context
+        .note_grant(begun.grant_type(), public);
     if begun.gives(&request) == Gives::ProviderToken {
         return Box::pin(upstream_exchange::answer(
             client_request,
@@ -82,10 +85,12 @@ async fn answer(client_request: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
         row: row.as_ref().map(NamedRow::stored),
         chain: chain.as_ref().map(|chain| &chain.presented),
     };
-    let decided = client_request.decide(|rules| {
-        let tokens = &client_request.context.realm.host.verified_tokens;
-        let lookup = tokens.before(rules, &client_request.snapshot().keys);
-        token::decide_begun(begun, rules, &request, &credentials, looked_up, &lookup)
+    let decided = trace::within("decide", || {
+        client_request.decide(|rules| {
+            let tokens = &client_request.context.realm.host.verified_tokens;
+            let lookup = tokens.before(rules, &client_request.snapshot().keys);
+            token::decide_begun(begun, rules, &request, &credentials, looked_up, &lookup)
+        })
     });
     let mut decision = match decided {
         Ok(decision) => decision,
@@ -105,12 +110,14 @@ async fn answer(client_request: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
     }
     let user = issue::person(&client_request.context, &mut decision.issue).await?;
     let grant_type = client_request.params.get("grant_type").unwrap_or_default();
-    let leave = access::of_token(
-        &client_request.context,
-        &mut decision,
-        user.as_ref(),
-        grant_type,
-    )?;
+    let leave = trace::within("ask the access rules", || {
+        access::of_token(
+            &client_request.context,
+            &mut decision,
+            user.as_ref(),
+            grant_type,
+        )
+    })?;
     let person = user.as_ref().map(User::claims);
     session_goes_on(client_request, &decision).await?;
     let mut then = listed(&decision, client_request.now());

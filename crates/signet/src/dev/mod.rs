@@ -429,6 +429,7 @@ fn configuration(
         log: log(),
         audit: Default::default(),
         metrics: model::Metrics::default(),
+        telemetry: model::Telemetry::default(),
         clients: Vec::new(),
         users: Vec::new(),
         resources: Vec::new(),

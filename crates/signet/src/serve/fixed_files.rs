@@ -35,6 +35,10 @@ impl FixedFiles {
             "proxy.secret_file",
             proxy.and_then(|proxy| proxy.secret_file.as_ref()),
         );
+        let telemetry = &config.telemetry;
+        add("telemetry.ca_file", telemetry.ca_file.as_ref());
+        let headers = telemetry.otlp_headers.as_ref();
+        add("telemetry.otlp_headers", headers.and_then(file_of));
         for path in engine::files_of_url(&config.store) {
             add("store.url", Some(&path));
         }

@@ -27,11 +27,13 @@ use signet_cluster::join::Token;
 use signet_console::first;
 use signet_crypto::Clock;
 use signet_http::listener::{self, Running};
+use signet_monitoring::{Exporter, Gathering};
 use signet_node::{Cluster, ClusterOptions, OpenedStore, join_first};
 use signet_realm::state::Realm;
 use signet_realm::tasks;
 use signet_request::http::Router;
 use signet_request::http::service::Service;
+use signet_server::health::families;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::dev::{self, Dev};
@@ -87,17 +89,26 @@ pub fn run(source: Source) -> Result<(), String> {
         return Ok(());
     };
     let Server {
+        watched,
         running,
         cluster,
         trails,
     } = server;
     // Blocks until the workers are done, at most for the grace time.
     running.join();
+    if let Some((exporter, realm)) = watched {
+        runtime.block_on(exporter.finish(|| gathering(&realm)));
+    }
     // What they decided is written before the store, which it needs, is closed.
     trails.iter().for_each(Audit::close);
     runtime.block_on(cluster.stop());
     tracing::info!("stopped");
     Ok(())
+}
+
+fn gathering(realm: &Arc<Realm>) -> Gathering {
+    let realm = realm.clone();
+    Box::pin(async move { families(&realm).await })
 }
 
 /// Every path that a server answers.
@@ -108,6 +119,7 @@ pub fn router() -> Router {
 }
 
 struct Server {
+    watched: Option<(Arc<Exporter>, Arc<Realm>)>,
     running: Running,
     trails: Vec<Audit>,
     cluster: Arc<Cluster>,
@@ -202,6 +214,17 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
         routes,
     });
     let realm = begun.await?;
+    let policy = &realm.host.policy;
+    if dev.is_some() {
+        policy.tracer.keep();
+    }
+    let exporter = Exporter::of_config(
+        &config.telemetry,
+        &base,
+        policy.tracer.clone(),
+        realm.host.node(),
+    )?
+    .map(Arc::new);
     let further = Further::new(&config, base.clone(), cluster.clone(), realm.clone())?;
     let (listeners, certificates) = sockets::listeners(&config, &base, bound)?;
     let service = Service::new(
@@ -219,6 +242,10 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
     tokio::spawn(signet_assembly::keep_keys(realm.clone()));
     tokio::spawn(signet_assembly::keep(realms.clone()));
     tokio::spawn(signet_realm::outbox::deliver(realm.clone()));
+    if let Some(exporter) = exporter.clone() {
+        let realm = realm.clone();
+        tokio::spawn(async move { exporter.run(|| gathering(&realm)).await });
+    }
     if let Some(dev) = &mut dev {
         confirm(dev, address, &cluster).await?;
         greet(dev);
@@ -267,6 +294,7 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
     running.stop();
     let trails = realms.iter().map(|realm| realm.audit().clone());
     Ok(Some(Server {
+        watched: exporter.map(|exporter| (exporter, realm)),
         running,
         trails: trails.collect(),
         cluster,

@@ -15,9 +15,16 @@ use super::{
 };
 use crate::{Change, Key, Need, Outcome, Row, StoreError, realm};
 use rusqlite::Connection;
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+use signet_telemetry::{
+    metrics::counted,
+    trace::{Attribute, Handle},
+};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Instant,
 };
 use tokio::sync::oneshot;
 
@@ -29,12 +36,23 @@ const MAX_GROUP: usize = 512;
 pub(super) struct Reply<T> {
     to: oneshot::Sender<Result<T, StoreError>>,
     done: Option<T>,
+    place: Option<(Handle, Instant)>,
 }
 
 impl<T> From<oneshot::Sender<Result<T, StoreError>>> for Reply<T> {
     fn from(to: oneshot::Sender<Result<T, StoreError>>) -> Reply<T> {
-        Reply { to, done: None }
+        Reply {
+            to,
+            done: None,
+            place: Handle::current().map(|place| (place, Instant::now())),
+        }
     }
+}
+
+/// When a group was taken, and when its flush began.
+struct Times {
+    taken: Instant,
+    flush: Instant,
 }
 
 impl<T> Reply<T> {
@@ -49,6 +67,16 @@ impl<T> Reply<T> {
 
     fn fail(self, error: StoreError) {
         drop(self.to.send(Err(error)));
+    }
+
+    /// Says what the job waited for, where it is of a request whose steps are recorded.
+    fn trace(&self, times: &Times, until: Instant, jobs: u64) {
+        if let Some((place, queued)) = &self.place {
+            place.add("wait for the writer", *queued, times.taken);
+            place.add("apply the group", times.taken, times.flush);
+            let flush = place.add("flush", times.flush, until);
+            flush.note(Attribute::Jobs, jobs);
+        }
     }
 }
 
@@ -157,6 +185,19 @@ impl Job {
         }
     }
 
+    fn trace(&self, times: &Times, until: Instant, jobs: u64) {
+        match self {
+            Job::Commit { reply, .. } => reply.trace(times, until, jobs),
+            Job::CommitEach { reply, .. } => reply.trace(times, until, jobs),
+            Job::Take { reply, .. } => reply.trace(times, until, jobs),
+            Job::Sweep { .. }
+            | Job::Restore { .. }
+            | Job::Check { .. }
+            | Job::Look
+            | Job::Work(_) => {}
+        }
+    }
+
     fn fail(self, error: StoreError) {
         match self {
             Job::Commit { reply, .. } => reply.fail(error),
@@ -241,6 +282,7 @@ impl Writer {
                 return false;
             }
             let replicated = self.replicated;
+            let taken = Instant::now();
             let tried = self.try_group(group);
             if tried.is_err()
                 && !self.connection.is_autocommit()
@@ -249,14 +291,13 @@ impl Writer {
                 tracing::error!(%error, "failed to roll back a failed group");
             }
             self.changing.done();
-            let Err(error) = tried else {
-                // Before the answers: who has one finds itself counted.
-                self.counters.groups.fetch_add(1, Ordering::Relaxed);
-                self.counters
-                    .jobs
-                    .fetch_add(group.len() as u64, Ordering::Relaxed);
-                group.drain(..).for_each(Job::answer);
-                return true;
+            let error = match tried {
+                Err(error) => error,
+                Ok(flush) => {
+                    self.count(group, &Times { taken, flush });
+                    group.drain(..).for_each(Job::answer);
+                    return true;
+                }
             };
             self.replicated = replicated;
             self.versions.set_exact(replicated);
@@ -276,6 +317,18 @@ impl Writer {
                 job.fail(error.clone());
             }
             return false;
+        }
+    }
+
+    /// Before the answers: who has one finds itself counted, and what it waited for recorded.
+    fn count(&self, group: &[Job], times: &Times) {
+        let (until, jobs) = (Instant::now(), group.len() as u64);
+        self.counters.groups.fetch_add(1, Ordering::Relaxed);
+        self.counters.jobs.fetch_add(jobs, Ordering::Relaxed);
+        counted::STORE_FLUSH.took(until.saturating_duration_since(times.flush));
+        counted::STORE_CHANGES.fetch_add(jobs, Ordering::Relaxed);
+        for job in group {
+            job.trace(times, until, jobs);
         }
     }
 
@@ -305,7 +358,8 @@ impl Writer {
         }
     }
 
-    fn try_group(&mut self, group: &mut [Job]) -> rusqlite::Result<()> {
+    /// When its flush began.
+    fn try_group(&mut self, group: &mut [Job]) -> rusqlite::Result<Instant> {
         self.relax(!group.iter().any(Job::is_flushed))?;
         self.connection
             .prepare_cached("BEGIN IMMEDIATE")?
@@ -314,8 +368,9 @@ impl Writer {
             self.apply(job)?;
         }
         self.versions.keep(&self.connection)?;
+        let flush = Instant::now();
         self.connection.prepare_cached("COMMIT")?.execute([])?;
-        Ok(())
+        Ok(flush)
     }
 
     /// NORMAL: a commit is in its order in the log, and flushed with the next one that is. What a

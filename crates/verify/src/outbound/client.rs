@@ -5,6 +5,10 @@ use http::{HeaderValue, Uri, header};
 use http_body_util::{BodyExt, Full};
 use rustls::{ClientConfig, pki_types::ServerName};
 use signet_http_client::{Driven, Sender, Trust, Unanswered};
+use signet_telemetry::trace::{
+    self,
+    context::{TRACEPARENT, TRACESTATE},
+};
 use std::{
     net::{IpAddr, SocketAddr},
     sync::Arc,
@@ -232,6 +236,17 @@ impl Outbound {
         target: &Target,
         request: http::Request<Full<Bytes>>,
     ) -> Result<(http::Response<hyper::body::Incoming>, Option<Driven>), FetchError> {
+        let call = std::pin::pin!(self.ask_within(target, request));
+        trace::step("call", call).to_server(&target.host).await
+    }
+
+    async fn ask_within(
+        &self,
+        target: &Target,
+        request: http::Request<Full<Bytes>>,
+    ) -> Result<(http::Response<hyper::body::Incoming>, Option<Driven>), FetchError> {
+        let mut request = request;
+        say_trace(request.headers_mut());
         let (mut sender, mut connection) = self.shake_hands(target).await?;
         let mut answer = std::pin::pin!(sender.send_request(request));
         // The connection is driven here and not by a task of its own: when this future is dropped,
@@ -421,6 +436,20 @@ impl Outbound {
         trusted
             .tls()
             .expect("the default provider speaks TLS 1.2 and 1.3")
+    }
+}
+
+/// Says which trace a request belongs to, where it belongs to one that is to be said.
+fn say_trace(headers: &mut http::HeaderMap) {
+    let Some((parent, state)) = trace::outgoing() else {
+        return;
+    };
+    for (name, value) in [(TRACEPARENT, parent), (TRACESTATE, state)] {
+        if let Ok(value) = HeaderValue::try_from(value)
+            && !value.is_empty()
+        {
+            headers.insert(name, value);
+        }
     }
 }
 

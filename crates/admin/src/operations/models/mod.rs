@@ -2,3 +2,6 @@
 pub(crate) mod agents;
 pub(crate) mod people;
 pub(crate) mod providers;
+mod trace;
+
+pub(crate) use trace::Trace;

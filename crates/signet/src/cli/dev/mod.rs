@@ -27,6 +27,10 @@ pub enum DevCommand {
     /// Print what dev.json says: where the server is, its accounts and clients, with their secrets.
     #[command(after_help = "Example:\n  signet dev show")]
     Show(Directory),
+    /// Print the way of one request through a development server, step by step, with times: of the
+    /// last 1000 that it answered.
+    #[command(after_help = "Example:\n  signet dev trace 8w0ZlJ0Hh2mVq7aX")]
+    Trace(signet_monitoring::Trace),
 }
 
 /// Whose server.
@@ -72,6 +76,7 @@ const PERSON_SCOPES: &str = "openid profile email";
 pub fn run(command: DevCommand, output: &Output) -> Result<(), Failure> {
     match command {
         DevCommand::Token(arguments) => token(&arguments, output),
+        DevCommand::Trace(command) => block_on(command.run(output))?,
         DevCommand::Show(directory) => {
             let file = read(&directory)?;
             let value =
