@@ -202,10 +202,7 @@ fn sessions(counts: Option<&Counts>) -> Family {
         ("failed", &counts.failed),
         ("ended", &counts.ended),
     ];
-    let family = Family::counter(
-        "signet_gate_sessions",
-        "Sessions of browsers: requests with one and without, logins, ends; by outcome.",
-    );
+    let family = Family::new(&table::GATE_SESSIONS);
     of.into_iter().fold(family, |family, (outcome, counter)| {
         family.of([("outcome", outcome)], counter.load(Relaxed))
     })
