@@ -61,7 +61,8 @@ fn check(expression: &str) -> BTreeSet<&'static str> {
         for matcher in matchers.split(',').filter(|matcher| !matcher.is_empty()) {
             let (label, value) = matcher.split_once('=').expect("a matcher");
             let label = label.trim_end_matches('!');
-            if OF_PROMETHEUS.contains(&label) {
+            let is_bound = label == "le" && name.ends_with("_bucket");
+            if is_bound || OF_PROMETHEUS.contains(&label) {
                 continue;
             }
             let known = row.labels.iter().find(|known| known.name == label);
