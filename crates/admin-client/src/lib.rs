@@ -2,9 +2,9 @@
 //!
 //! Who calls is decided in this order: a token (SIGNET_ADMIN_TOKEN), a client's credentials (a file
 //! or the environment), a person's login, and for a development server on this machine the client
-//! that its dev.json has for this. None of these is kept: each command gets a token of its own, which
-//! expires within minutes. `signet login` is the exception ([`LoginCommand`]): the login is kept
-//! by `signet-context`, and commands that name no server and nobody else use it.
+//! that its dev.json has for this. None of these is kept: each command gets a token of its own,
+//! which expires within minutes. `signet login` is the exception ([`LoginCommand`]): the login is
+//! kept by `signet-context`, and commands that name no server and nobody else use it.
 
 mod commands;
 pub mod dev_file;

@@ -1,4 +1,4 @@
-//! The file's form: what is read is checked as if a stranger had written it.
+//! The file's form: what is read is checked as if somebody else had written it.
 
 use std::{collections::BTreeSet, mem, path::PathBuf};
 
@@ -152,7 +152,7 @@ impl Contexts {
     /// replaced is given back.
     ///
     /// # Errors
-    /// There are too many, or a text of it cannot be kept.
+    /// Too many are kept, or a text of it cannot be kept.
     pub fn keep(&mut self, context: Context) -> Result<Option<Context>, String> {
         let context = Entry::of(&context)
             .checked()
@@ -177,7 +177,7 @@ impl Contexts {
         }
     }
 
-    /// Makes this one the current one; false: there is none of this name.
+    /// Makes this one the current one; false: none has this name.
     pub fn select(&mut self, name: &str) -> bool {
         let is_there = self.named(name).is_some();
         if is_there {

@@ -11,8 +11,9 @@ use signet_process::sockets;
 use signet_terminal::input;
 use signet_terminal::output::{Failure, note};
 
+use crate::arguments::Setup;
 use crate::file::{Answers, Certificate, Mail};
-use crate::setup::Setup;
+use crate::paths::absolute;
 
 /// The issuer where nothing else is said.
 const ISSUER: &str = "https://localhost:8443";
@@ -208,14 +209,11 @@ impl Asking<'_> {
                 arguments.mail_from.as_deref(),
                 "The sender of its mails",
                 default,
-                |text| {
-                    self.check_file(&["mail.from"], |answers| {
-                        answers.mail = Mail::Directory {
-                            from: text.to_owned(),
-                            directory: "mail".into(),
-                        };
-                    })?;
-                    Ok(text.to_owned())
+                |text| match signet_mail::is_sender(text) {
+                    true => Ok(text.to_owned()),
+                    false => Err(format!(
+                        "a sender is \"Name <address>\" or an address, not \"{text}\""
+                    )),
                 },
             )
         };
@@ -324,11 +322,6 @@ pub(crate) fn keep_password(directory: &Path, password: &Secret<String>) -> Resu
     let written = private_file::directory(parent)
         .and_then(|()| private_file::write(&path, password.expose().as_bytes()));
     written.map_err(|e| Failure::unusable(format!("{}: {e}", path.display())))
-}
-
-/// As seen from anywhere: the server may be started elsewhere.
-pub(crate) fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 fn is_local(host: &str) -> bool {

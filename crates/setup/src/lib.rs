@@ -9,8 +9,10 @@
 #![forbid(unsafe_code)]
 
 mod answers;
+mod arguments;
 pub mod certificate;
 mod file;
+mod paths;
 mod setup;
 pub mod stopped;
 mod trust;
@@ -26,7 +28,7 @@ pub enum SetupCommand {
     #[command(
         after_help = "With --yes nothing is asked: what no flag says has its default. A file that is there is never overwritten, unless --replace says so, and is then kept beside the new one.\n\nExample:\n  signet setup\n  signet setup --issuer https://id.example --dir /etc/signet --data-dir /var/lib/signet --yes"
     )]
-    Setup(Box<setup::Setup>),
+    Setup(Box<arguments::Setup>),
     /// Have this machine and your browsers trust the certificates that a server of this machine
     /// made for itself.
     #[command(

@@ -1,10 +1,8 @@
 //! `signet setup`.
 
-use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use clap::Args;
 use serde_json::json;
 use signet_config::{Config, engine, read};
 use signet_console::first;
@@ -13,69 +11,15 @@ use signet_store::Engine;
 use signet_terminal::input;
 use signet_terminal::output::{Failure, Output, date, note};
 
-use crate::answers::{Asking, absolute, host_of, keep_password};
+use crate::answers::{Asking, host_of, keep_password};
+use crate::arguments::Setup;
 use crate::certificate::{self, CA_CERT, CA_KEY, For, SERVER_CERT, SERVER_KEY};
 use crate::file::{Answers, Certificate};
+use crate::paths::{absolute, shell};
 use crate::stopped;
 
 /// The file that is written.
 const FILE: &str = "signet.toml";
-
-/// `signet setup ...`
-#[derive(Debug, Args)]
-pub struct Setup {
-    /// The URL that clients know the server by [default: https://localhost:8443].
-    #[arg(long, value_name = "URL")]
-    pub(crate) issuer: Option<String>,
-    /// The directory that signet.toml is written into.
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    dir: PathBuf,
-    /// The directory of the database and the keys [default: data, in the directory of the file].
-    #[arg(long, value_name = "DIR")]
-    pub(crate) data_dir: Option<PathBuf>,
-    /// Where the server listens [default: the issuer's port, at all addresses; on loopback for a
-    /// local issuer and behind a proxy].
-    #[arg(long, value_name = "ADDRESS:PORT")]
-    pub(crate) listen: Option<SocketAddr>,
-    /// Make a certificate for the issuer's host [default].
-    #[arg(long, conflicts_with_all = ["certificate", "behind_proxy"])]
-    pub(crate) self_made: bool,
-    /// PEM file of the certificate's chain, leaf first.
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "key",
-        conflicts_with = "behind_proxy"
-    )]
-    pub(crate) certificate: Option<PathBuf>,
-    /// PEM file of the certificate's key.
-    #[arg(long, value_name = "FILE", requires = "certificate")]
-    pub(crate) key: Option<PathBuf>,
-    /// A reverse proxy at this address has the certificate; repeatable.
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) behind_proxy: Vec<IpAddr>,
-    /// The sender of mails: "Example Login <login@example.com>".
-    #[arg(long, value_name = "SENDER")]
-    pub(crate) mail_from: Option<String>,
-    /// The SMTP server, which speaks TLS at port 465; none: no mail.
-    #[arg(long, value_name = "HOST")]
-    pub(crate) smtp: Option<String>,
-    /// The user name at the SMTP server.
-    #[arg(long, value_name = "NAME", requires = "smtp")]
-    pub(crate) smtp_user: Option<String>,
-    /// The file with the password at the SMTP server; the configuration refers to it.
-    #[arg(long, value_name = "FILE", requires = "smtp_user")]
-    pub(crate) smtp_password_file: Option<PathBuf>,
-    /// Write mails into this directory instead of sending them.
-    #[arg(long, value_name = "DIR", conflicts_with = "smtp")]
-    pub(crate) mail_dir: Option<PathBuf>,
-    /// Write another file where there is one; the one that is there is kept beside it.
-    #[arg(long)]
-    replace: bool,
-    /// Do not ask: what no flag says has its default.
-    #[arg(long)]
-    yes: bool,
-}
 
 /// Does the command.
 pub(crate) fn run(
@@ -183,7 +127,7 @@ fn write(file: &Path, text: &str, now: u64) -> Result<Option<PathBuf>, Failure> 
     Ok(replaced)
 }
 
-/// The link of the first administrator, or why there is none.
+/// The link of the first administrator, or why it was not made.
 enum Link {
     Made(String),
     None(&'static str),
@@ -209,16 +153,6 @@ fn link(config: &Config, directory: &Path, now: u64) -> Result<Link, Failure> {
         None => Ok(Link::None(
             "the data directory has accounts already: no link was made",
         )),
-    }
-}
-
-/// An argument as a shell takes it.
-pub(crate) fn shell(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
-    match !text.is_empty() && text.chars().all(is_plain) {
-        true => text.into_owned(),
-        false => format!("'{}'", text.replace('\'', r"'\''")),
     }
 }
 

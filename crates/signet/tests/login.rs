@@ -1,4 +1,5 @@
-//! Logins that the command line keeps: how they begin and end, and what their file is proof against.
+//! Logins that the command line keeps: how they begin and end, and what their file is proof
+//! against.
 
 use std::io::BufRead;
 use std::os::unix::fs::PermissionsExt;
@@ -228,7 +229,7 @@ async fn a_logout_ends_the_login_at_the_server_and_here() {
     expired["contexts"][0]["expires_at"] = json!(1);
     home.write(&expired);
     assert_eq!(home.refused(&["user", "list"]).1, "session_ended");
-    // A server that does not answer cannot be told, and nothing stays here all the same.
+    // A server that does not answer cannot know, and nothing stays here all the same.
     drop(server);
     home.write(&kept);
     let (code, _, said) = home.refused(&["logout"]);

@@ -418,6 +418,7 @@ fn trust_says_which_store_it_could_not_change_and_what_does_it() {
     let output = machine.trust(&["--system-dir", "/proc"], bin.to_str().unwrap());
     assert_eq!(output.status.code(), Some(1));
     let answer = json(&output);
+    assert_eq!(answer["error"], "incomplete");
     let stores = answer["stores"].as_array().unwrap();
     for (store, why) in stores.iter().skip(1).map(|store| (store, "certutil")) {
         assert_eq!(store["outcome"], "failed");

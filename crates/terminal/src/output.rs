@@ -326,7 +326,7 @@ mod tests {
         let whole = table_within(&["id", "one", "two", "at"], &rows, None);
         assert_eq!(within(200), whole);
         assert!(!whole.contains('\u{2026}'));
-        // Too narrow for anything: what is left can still be told apart.
+        // Too narrow for anything: what is left can still be distinguished.
         assert!(within(3).contains("aaaaaaa\u{2026}"));
     }
 

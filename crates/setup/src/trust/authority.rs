@@ -8,8 +8,9 @@ use signet_crypto::private_file;
 use signet_terminal::output::Failure;
 
 use super::Act;
-use crate::answers::absolute;
+
 use crate::certificate::{CA_CERT, CA_KEY};
+use crate::paths::absolute;
 
 const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
 const END: &str = "-----END CERTIFICATE-----";
@@ -33,7 +34,7 @@ impl Authority {
     /// That of a data directory.
     ///
     /// # Errors
-    /// There is none, it is no authority that was made there, or others can read its key.
+    /// It is missing, it is no authority that was made there, or others can read its key.
     pub(super) fn read(data_dir: &Path, act: Act) -> Result<Authority, Failure> {
         let file = absolute(&data_dir.join(CA_CERT));
         let shown = file.display();

@@ -42,7 +42,7 @@ enum Act {
     Remove,
 }
 
-/// What became of it in one store.
+/// The outcome in one store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Outcome {
     /// It is trusted from now on.
@@ -123,7 +123,7 @@ pub(crate) fn run(arguments: &Trust, output: &Output) -> Result<(), Failure> {
         "limited_to": authority.limited_to,
         "stores": shown,
     });
-    output.print(&answer, || {
+    let text = || {
         let rows: Vec<Vec<String>> = stores
             .iter()
             .map(|store| {
@@ -139,22 +139,28 @@ pub(crate) fn run(arguments: &Trust, output: &Output) -> Result<(), Failure> {
             authority.fingerprint,
             table(&["store", "outcome", "where", "why"], &rows)
         )
-    })?;
-    let mut failed = false;
-    for store in &stores {
-        if let Outcome::Failed { why, run } = &store.outcome {
-            failed = true;
-            note(&format!("signet: {}: {why}", store.kind));
-            if let Some(run) = run {
-                note(&format!("  {run}"));
-            }
-        }
+    };
+    let failed: Vec<String> = stores.iter().filter_map(failure).collect();
+    if failed.is_empty() {
+        return output.print(&answer, text);
     }
-    match failed {
-        // The answer says which.
-        true => Err(Failure::answered(1)),
-        false => Ok(()),
+    // With --json the refusal has the answer's members.
+    if !output.json {
+        output.print(&answer, text)?;
     }
+    Err(Failure::no("incomplete", failed.join("\nsignet: ")).with(answer))
+}
+
+/// Why a store could not be changed, and what does it.
+fn failure(store: &Store) -> Option<String> {
+    let Outcome::Failed { why, run } = &store.outcome else {
+        return None;
+    };
+    let said = format!("{}: {why}", store.kind);
+    Some(match run {
+        Some(run) => format!("{said}\n  {run}"),
+        None => said,
+    })
 }
 
 fn shown(store: &Store) -> Value {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::authority::Authority;
 use super::program;
 use super::{Act, Outcome, Store};
-use crate::setup::shell;
+use crate::paths::shell;
 
 /// How a distribution does it.
 struct System {
