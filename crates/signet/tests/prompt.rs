@@ -146,7 +146,7 @@ fn a_table_fits_the_terminal_and_is_whole_in_a_pipe() {
     assert!(child.wait().unwrap().success());
     // It was shorter than what the terminal holds.
     let mut shown = String::new();
-    until(&mut person, &mut shown, "signet-");
+    until(&mut person, &mut shown, "signet-cli");
     drop(program);
     let longest = shown.lines().map(|line| line.trim_end().chars().count());
     assert!(longest.max() <= Some(40), "{shown}");

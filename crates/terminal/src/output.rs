@@ -155,11 +155,12 @@ pub fn write_line(line: &str) -> Result<(), Failure> {
 /// Between two columns of a table.
 const GAP: usize = 2;
 /// No column of a table that is cut is narrower, in characters, unless it needs no more.
-const NARROW: usize = 8;
+const NARROW: usize = 4;
 
 /// A table for people: columns as wide as their widest cell, the last one free. On a terminal the
-/// table is as wide as that: the widest columns are cut, and a cell that is cut ends with an
-/// ellipsis. What is piped is whole. Control characters are not passed on to the terminal.
+/// table is as wide as that: the widest columns are cut, the first one last, and a cell that is cut
+/// ends with an ellipsis. What is piped is whole. Control characters are not passed on to the
+/// terminal.
 pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     table_within(head, rows, terminal_width())
 }
@@ -225,6 +226,10 @@ fn table_within(head: &[&str], rows: &[Vec<String>], within: Option<usize>) -> S
     };
     let mut widths: Vec<usize> = (0..head.len()).map(width).collect();
     if let Some(within) = within {
+        // The first column says which record a row is: it gives way last.
+        if let [first, others @ ..] = &mut widths[..] {
+            shrink(others, within.saturating_sub(*first + GAP));
+        }
         shrink(&mut widths, within);
     }
     let mut out = String::new();
@@ -327,7 +332,7 @@ mod tests {
         assert_eq!(within(200), whole);
         assert!(!whole.contains('\u{2026}'));
         // Too narrow for anything: what is left can still be distinguished.
-        assert!(within(3).contains("aaaaaaa\u{2026}"));
+        assert!(within(3).contains("aaa\u{2026}"));
     }
 
     #[test]
