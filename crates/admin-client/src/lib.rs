@@ -2,11 +2,14 @@
 //!
 //! Who calls is decided in this order: a token (SIGNET_ADMIN_TOKEN), a client's credentials (a file
 //! or the environment), a person's login, and for a development server on this machine the client
-//! that its dev.json has for this. Nothing is kept: each command gets a token of its own, which
-//! expires within minutes.
+//! that its dev.json has for this. None of these is kept: each command gets a token of its own,
+//! which expires within minutes. `signet login` is the exception ([`LoginCommand`]): the login is
+//! kept by `signet-context`, and commands that name no server and nobody else use it.
 
+mod commands;
 pub mod dev_file;
 pub mod http_client;
+mod kept;
 mod login;
 mod redirect;
 
@@ -16,14 +19,15 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::Method;
+use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::Value;
+use signet_context::Context;
 use signet_crypto::Secret;
-use signet_encoding::base64url;
 
+pub use crate::commands::LoginCommand;
 use crate::http_client::{Answer, HttpClient};
-use login::{ClientLogin, Login, Way};
+use login::{ClientLogin, Login, Way, claims};
 use signet_oauth::authorize::acr::TWO_FACTORS;
 use signet_terminal::input;
 use signet_terminal::output::{Failure, note};
@@ -35,10 +39,12 @@ pub const CONFLICT: &str = "conflict";
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 pub struct Target {
-    /// The server's issuer URL [also: SIGNET_SERVER].
+    /// The server's issuer URL [also: SIGNET_SERVER; default: that of the current context, see
+    /// `signet login`].
     #[arg(long, value_name = "URL", conflicts_with = "data_dir")]
     server: Option<String>,
-    /// The data directory of a development server on this machine [default: .signet].
+    /// The data directory of a development server on this machine [default without a context:
+    /// .signet].
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
     /// PEM file of the authority that the server's certificate comes from [also: SIGNET_CA_CERT].
@@ -53,8 +59,8 @@ pub struct Target {
     /// is enough for the account, or a password and a code of its app, in SIGNET_TOTP.
     #[arg(long, value_name = "NAME")]
     login: Option<String>,
-    /// How to log in [default: password with SIGNET_PASSWORD; else the browser, or a device code
-    /// where there is no screen].
+    /// How to log in [default: password with SIGNET_PASSWORD; else what `signet login` keeps for
+    /// the server; else the browser, or a device code where there is no screen].
     #[arg(long, value_enum, value_name = "WAY")]
     login_by: Option<Way>,
     /// For scripts: a JSON file with the client_id and client_secret of a client that has the scope
@@ -82,6 +88,8 @@ enum Caller {
     Token(Secret<String>),
     Client(ClientLogin),
     Person(Option<String>, Way),
+    /// A login that is kept.
+    Kept(Box<Context>),
 }
 
 /// A server that was found.
@@ -93,6 +101,7 @@ pub struct Place {
     /// The authority that its certificate comes from.
     pub trust: Option<PathBuf>,
     dev: Option<dev_file::DevFile>,
+    kept: Option<Context>,
 }
 
 /// A variable of the environment, unless it is empty.
@@ -124,20 +133,50 @@ impl Target {
         self
     }
 
-    /// The server that is named, by the argument or the environment; none: the development server
-    /// of a directory.
-    pub fn server(&self) -> Option<String> {
-        self.server.clone().or_else(|| match self.data_dir {
+    /// The server that is named, by the argument or the environment.
+    fn named(&self) -> Option<String> {
+        let named = self.server.clone().or_else(|| match self.data_dir {
             Some(_) => None,
             None => variable("SIGNET_SERVER"),
-        })
+        });
+        named.map(|server| server.trim_end_matches('/').to_owned())
+    }
+
+    /// Whether something says who calls, so that no kept login is meant.
+    fn says_who(&self) -> bool {
+        self.credentials.is_some()
+            || self.login.is_some()
+            || self.login_by.is_some()
+            || variable("SIGNET_ADMIN_TOKEN").is_some()
+            || variable("SIGNET_CLIENT_ID").is_some()
+    }
+
+    /// The kept login of the server that is meant. None: a data directory is named, or nothing is
+    /// kept.
+    fn kept(&self) -> Result<Option<Context>, Failure> {
+        let named = self.named();
+        if self.data_dir.is_some() || named.is_some() && self.says_who() {
+            return Ok(None);
+        }
+        kept::find(named.as_deref())
+    }
+
+    /// Whether a server is meant that answers somewhere: one that is named, or the one of the
+    /// current context. Else it is the development server of a directory.
+    pub fn is_a_server(&self) -> bool {
+        // What is kept and cannot be read is no reason to speak to another server: the command
+        // finds out why.
+        self.named().is_some() || self.kept().map_or(true, |kept| kept.is_some())
+    }
+
+    fn directory(&self) -> &Path {
+        let directory = self.data_dir.as_deref();
+        directory.unwrap_or(Path::new(dev_file::DEFAULT_DIR))
     }
 
     /// Whether it is a development server of this machine, which needs nobody to log in.
     pub fn is_development(&self) -> bool {
-        let directory = self.data_dir.as_deref();
-        let directory = directory.unwrap_or(Path::new(dev_file::DEFAULT_DIR));
-        self.server().is_none() && dev_file::read_file(directory).is_ok()
+        !self.is_a_server() && dev_file::read_file(self.directory()).is_ok()
     }
 
     /// Where the server is.
@@ -146,14 +185,21 @@ impl Target {
             .ca_cert
             .clone()
             .or_else(|| variable("SIGNET_CA_CERT").map(PathBuf::from));
-        let (issuer, trust, dev) = match self.server() {
-            Some(server) => (server, trust, None),
-            None => {
-                let directory = self.data_dir.as_deref();
-                let directory = directory.unwrap_or(Path::new(dev_file::DEFAULT_DIR));
-                let file = dev_file::read_file(directory).map_err(|e| {
+        let kept = self.kept()?;
+        let named = self.named();
+        if let (None, Some(kept)) = (&named, &kept) {
+            kept::say_which(kept, self.directory());
+        }
+        let (issuer, trust, dev) = match (named, &kept) {
+            (named, Some(kept)) => {
+                let trust = trust.or_else(|| kept.ca_cert.clone());
+                (named.unwrap_or_else(|| kept.issuer.clone()), trust, None)
+            }
+            (Some(server), None) => (server, trust, None),
+            (None, None) => {
+                let file = dev_file::read_file(self.directory()).map_err(|e| {
                     Failure::unusable(format!(
-                        "{e} (--server URL or SIGNET_SERVER names any other)"
+                        "{e} (--server URL or SIGNET_SERVER names any other; `signet login --server URL` keeps one)"
                     ))
                 })?;
                 let trust = trust.unwrap_or_else(|| file.ca_cert.clone());
@@ -168,10 +214,15 @@ impl Target {
             base,
             trust,
             dev,
+            kept,
         })
     }
 
-    fn caller(&self, dev: Option<&dev_file::DevFile>) -> Result<Caller, Failure> {
+    fn caller(
+        &self,
+        dev: Option<&dev_file::DevFile>,
+        kept: Option<Context>,
+    ) -> Result<Caller, Failure> {
         if let Some(file) = &self.credentials {
             return credentials(file);
         }
@@ -194,6 +245,10 @@ impl Target {
                 let login = ClientLogin::new(client.client_id.clone(), secret, None);
                 return Ok(Caller::Client(login));
             }
+            // What was shown when the kept login began may be too old for two factors.
+            if let Some(kept) = kept.filter(|_| !self.two_factors) {
+                return Ok(Caller::Kept(Box::new(kept)));
+            }
             // A directory of an earlier version, without that client.
             if dev.is_some() {
                 return Ok(Caller::Person(None, Way::Password));
@@ -205,7 +260,7 @@ impl Target {
                 "there is no terminal to log in at: SIGNET_PASSWORD, or --credentials FILE",
             )),
             None => Err(Failure::unusable(
-                "who are you? --login NAME with SIGNET_PASSWORD, or --credentials FILE",
+                "who are you? `signet login` at a terminal, --login NAME with SIGNET_PASSWORD, or --credentials FILE",
             )),
         }
     }
@@ -245,6 +300,8 @@ pub struct Session {
     client: HttpClient,
     base: String,
     token: Secret<String>,
+    /// The server whose login was kept.
+    kept: Option<String>,
 }
 
 impl Session {
@@ -262,6 +319,7 @@ impl Session {
             base,
             trust,
             dev,
+            kept,
         } = target.place()?;
         let client = HttpClient::new(trust.as_slice()).map_err(Failure::unusable)?;
         let login = Login {
@@ -269,14 +327,19 @@ impl Session {
             issuer: &issuer,
             base: &base,
         };
-        let token = match target.caller(dev.as_ref())? {
+        let mut of_kept = None;
+        let token = match target.caller(dev.as_ref(), kept)? {
+            Caller::Kept(context) => {
+                of_kept = Some(context.issuer.clone());
+                kept::token(*context, &login).await?
+            }
             Caller::Token(token) => token,
             Caller::Client(client) => login.as_client(&client).await?,
             Caller::Person(name, Way::Browser) => {
                 let class = target.two_factors.then_some(TWO_FACTORS);
-                login.by_browser(name.as_deref(), class).await?
+                login.by_browser(name.as_deref(), class).await?.access
             }
-            Caller::Person(_, Way::Device) => login.by_device().await?,
+            Caller::Person(_, Way::Device) => login.by_device().await?.access,
             Caller::Person(name, Way::Password) => {
                 let (name, password) = match (name, dev) {
                     (Some(name), _) => (name, input::known_password("Password")?),
@@ -294,6 +357,7 @@ impl Session {
             base: format!("{base}/admin/v1"),
             client,
             token,
+            kept: of_kept,
         };
         if let Some(realm) = &target.realm {
             let path = format!("/realms/{}", http_client::percent_encode(realm));
@@ -312,9 +376,7 @@ impl Session {
     /// Whom the server takes the caller for, as the token says: a `client_id`, where a client acts
     /// for itself.
     pub fn acts_as_client(&self) -> Option<String> {
-        let payload = self.token.expose().split('.').nth(1)?;
-        let payload = base64url::decode(payload.as_bytes()).ok()?;
-        let claims: Value = serde_json::from_slice(&payload).ok()?;
+        let claims = claims(self.token.expose())?;
         let client_id = claims["client_id"].as_str()?;
         // RFC 9068 section 3: of a client that acts for itself the subject is the client.
         (claims["sub"] == client_id).then(|| client_id.to_owned())
@@ -355,6 +417,11 @@ impl Session {
             .send(method, &url, &headers, body)
             .await
             .map_err(Failure::unusable)?;
+        if let Some(server) = &self.kept
+            && answer.status == StatusCode::UNAUTHORIZED
+        {
+            return Err(kept::ended(server));
+        }
         let etag = answer.header("etag").map(str::to_owned);
         Ok(Reply {
             value: read(&answer, &url)?,

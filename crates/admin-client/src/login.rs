@@ -104,7 +104,7 @@ impl Login<'_> {
         ];
         let url = self.endpoint(&metadata, "token_endpoint")?;
         let answer = self.send(&url, &headers, form(&body)).await?;
-        admin_token(&super::read(&answer, &url)?, &client.client_id)
+        Ok(Issued::of(&super::read(&answer, &url)?, &client.client_id)?.access)
     }
 
     /// A password, and the code of the account's app where it has one, for a token, in one request.
@@ -121,7 +121,7 @@ impl Login<'_> {
         }
         let headers = [("content-type", "application/json")];
         let answer = self.send(&url, &headers, body.to_string()).await?;
-        admin_token(&super::read(&answer, &url)?, username)
+        Ok(Issued::of(&super::read(&answer, &url)?, username)?.access)
     }
 
     /// Code and PKCE in the person's browser. `class`: of authentication, which is then shown
@@ -130,7 +130,7 @@ impl Login<'_> {
         &self,
         username: Option<&str>,
         class: Option<&str>,
-    ) -> Result<Secret<String>, Failure> {
+    ) -> Result<Issued, Failure> {
         let metadata = self.metadata().await?;
         let redirect = Redirect::listen().await?;
         let verifier = base64url::encode(&random::bytes::<32>());
@@ -152,8 +152,12 @@ impl Login<'_> {
         let start = self.endpoint(&metadata, "authorization_endpoint")?;
         let start = format!("{start}?{}", form(&query));
         note(&format!("Log in with your browser:\n  {start}"));
-        if let Some(opener) = opener() {
-            open(&opener, &start);
+        if let Some(opener) = opener()
+            && !open(&opener, &start)
+        {
+            note(&format!(
+                "{opener} does not start: open the address yourself, or log in with a code in any browser"
+            ));
         }
         let until = Instant::now() + PATIENCE;
         let back = timeout_at(until, redirect.answer(&state, self.issuer))
@@ -168,14 +172,14 @@ impl Login<'_> {
         ]);
         let url = self.endpoint(&metadata, "token_endpoint")?;
         let answer = self.send(&url, &FORM, body).await?;
-        admin_token(
+        Issued::of(
             &super::read(&answer, &url)?,
             username.unwrap_or("the account"),
         )
     }
 
     /// A code that the person types into a browser anywhere.
-    pub(crate) async fn by_device(&self) -> Result<Secret<String>, Failure> {
+    pub(crate) async fn by_device(&self) -> Result<Issued, Failure> {
         let metadata = self.metadata().await?;
         let url = self.endpoint(&metadata, "device_authorization_endpoint")?;
         let body = form(&[("client_id", CLIENT_ID), ("scope", SCOPE)]);
@@ -206,9 +210,32 @@ impl Login<'_> {
                 // RFC 8628 section 3.5. The server's `expired_token` ends the wait.
                 Err(failure) if failure.error() == "authorization_pending" => {}
                 Err(failure) if failure.error() == "slow_down" => interval += POLL,
-                done => return admin_token(&done?, "the account"),
+                done => return Issued::of(&done?, "the account"),
             }
         }
+    }
+
+    /// The next tokens of a login (RFC 6749 section 6). The refresh token is consumed.
+    pub(crate) async fn refresh(&self, token: &Secret<String>) -> Result<Issued, Failure> {
+        let metadata = self.metadata().await?;
+        let url = self.endpoint(&metadata, "token_endpoint")?;
+        let body = form(&[
+            ("grant_type", "refresh_token"),
+            ("client_id", CLIENT_ID),
+            ("refresh_token", token.expose()),
+        ]);
+        let answer = self.send(&url, &FORM, body).await?;
+        Issued::of(&super::read(&answer, &url)?, "the account")
+    }
+
+    /// Ends a login: its grant with a refresh token, else the access token alone (RFC 7009 section
+    /// 2.1).
+    pub(crate) async fn revoke(&self, token: &Secret<String>) -> Result<(), Failure> {
+        let metadata = self.metadata().await?;
+        let url = self.endpoint(&metadata, "revocation_endpoint")?;
+        let body = form(&[("client_id", CLIENT_ID), ("token", token.expose())]);
+        let answer = self.send(&url, &FORM, body).await?;
+        super::read(&answer, &url).map(|_| ())
     }
 
     async fn send(
@@ -260,24 +287,54 @@ impl Login<'_> {
 
 const FORM: [(&str, &str); 1] = [("content-type", "application/x-www-form-urlencoded")];
 
-/// The access token of a token response, if it may administer. Scope is left out where it is what
-/// was asked for (RFC 6749 section 5.1).
-fn admin_token(tokens: &Value, who: &str) -> Result<Secret<String>, Failure> {
-    let scope = tokens["scope"].as_str().unwrap_or(ADMIN);
-    if !scope.split(' ').any(|s| [ADMIN, ADMIN_READ].contains(&s)) {
-        return Err(Failure::no(
-            "insufficient_scope",
-            format!("{who} is not an administrator"),
-        ));
-    }
-    match tokens["access_token"].as_str() {
-        Some(token) => Ok(Secret::new(token.to_owned())),
-        None => Err(Failure::unusable("the server gave no access token")),
+/// What a token response gave somebody who may administer.
+pub(crate) struct Issued {
+    pub(crate) access: Secret<String>,
+    /// How long the access token is valid, in seconds.
+    pub(crate) lifetime: u64,
+    /// None where the client's record lets it have none.
+    pub(crate) refresh: Option<Secret<String>>,
+    /// Whom the ID token names. It came from the token endpoint over TLS, which stands for its
+    /// signature (OpenID Connect Core section 3.1.3.7).
+    pub(crate) sub: Option<String>,
+}
+
+impl Issued {
+    /// Those of a token response. Scope is left out where it is what was asked for (RFC 6749
+    /// section 5.1).
+    fn of(tokens: &Value, who: &str) -> Result<Issued, Failure> {
+        let scope = tokens["scope"].as_str().unwrap_or(ADMIN);
+        if !scope.split(' ').any(|s| [ADMIN, ADMIN_READ].contains(&s)) {
+            return Err(Failure::no(
+                "insufficient_scope",
+                format!("{who} is not an administrator"),
+            ));
+        }
+        let secret = |name: &str| {
+            tokens[name]
+                .as_str()
+                .map(|text| Secret::new(text.to_owned()))
+        };
+        let access = secret("access_token")
+            .ok_or_else(|| Failure::unusable("the server gave no access token"))?;
+        let claims = tokens["id_token"].as_str().and_then(claims);
+        Ok(Issued {
+            access,
+            lifetime: tokens["expires_in"].as_u64().unwrap_or_default(),
+            refresh: secret("refresh_token"),
+            sub: claims.and_then(|claims| claims["sub"].as_str().map(str::to_owned)),
+        })
     }
 }
 
+/// The claims of a token that came from its issuer.
+pub(crate) fn claims(token: &str) -> Option<Value> {
+    let payload = token.split('.').nth(1)?;
+    serde_json::from_slice(&base64url::decode(payload.as_bytes()).ok()?).ok()
+}
+
 /// The program that opens a page on this machine, where there is a screen.
-fn opener() -> Option<String> {
+pub(crate) fn opener() -> Option<String> {
     if let Some(browser) = std::env::var("BROWSER").ok().filter(|b| !b.is_empty()) {
         return Some(browser);
     }
@@ -290,9 +347,10 @@ fn opener() -> Option<String> {
     screen.then(|| "xdg-open".into())
 }
 
-/// The address is on the terminal too: a browser that does not start is no failure.
-fn open(program: &str, url: &str) {
-    let _ = browser(program, url).spawn();
+/// Whether the program started. The address is on the terminal too: a browser that does not start
+/// is no failure.
+fn open(program: &str, url: &str) -> bool {
+    browser(program, url).spawn().is_ok()
 }
 
 /// A browser outlives this command, and so do the programs that it starts: none of them gets what
@@ -319,11 +377,13 @@ mod tests {
     #[test]
     fn a_token_without_the_scope_is_no_administrators() {
         let token = json!({ "access_token": "t", "scope": "openid" });
-        let refused = admin_token(&token, "alice").unwrap_err();
+        let refused = Issued::of(&token, "alice").err().unwrap();
         assert_eq!(refused.error(), "insufficient_scope");
         assert!(refused.description().contains("alice"));
         let token = json!({ "access_token": "t", "scope": "openid signet:admin" });
-        assert_eq!(admin_token(&token, "root").unwrap().expose(), "t");
+        let issued = Issued::of(&token, "root").unwrap();
+        assert_eq!(issued.access.expose(), "t");
+        assert!(issued.refresh.is_none() && issued.sub.is_none());
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod development;
 mod name;
 mod node;
 
-pub use development::DevelopmentCa;
+pub use development::{DevelopmentCa, NAME as DEVELOPMENT_CA_NAME};
 pub use node::{NodeCertificate, spki_sha256};
 
 use std::net::IpAddr;

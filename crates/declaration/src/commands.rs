@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use signet_admin::USERS;
 use signet_admin_client::{Session, Target};
 use signet_moving::PeopleExport;
-use signet_terminal::input::confirm_or_refuse;
+use signet_terminal::input::confirm;
 use signet_terminal::output::{Failure, Output, note, pretty};
 use std::path::{Path, PathBuf};
 
@@ -297,7 +297,7 @@ impl Apply {
             note(words::plan(&plan, words::wants_colours()).trim_end());
         }
         let question = format!("{}. Apply?", words::to_do(&plan));
-        confirm_or_refuse(self.yes, &question).map_err(Refused::Declined)?;
+        confirm(self.yes, &question).map_err(Refused::Declined)?;
         let done = applying.apply(session, directory, &plan).await?;
         let said = || format!("Applied: {}.", words::done(&done));
         Ok(output.print(&document(&done), said)?)

@@ -97,6 +97,11 @@ pub struct Picture<'a> {
     pub bytes: &'a [u8],
 }
 
+/// Whether this can be a sender: `Name <address>` or the address alone.
+pub fn is_sender(text: &str) -> bool {
+    text.parse::<Mailbox>().is_ok()
+}
+
 /// Sends messages from one address.
 pub struct Mailer {
     from: Mailbox,

@@ -2,7 +2,8 @@
 //!
 //! It is public, and its redirect is loopback: whoever listens there gets the answer (RFC 8252
 //! section 8.6). So it asks for consent like any other, gets the one scope that it is for, and its
-//! tokens expire soon after the command. A person logs in by a browser (code and PKCE, or a device
+//! access tokens expire soon after the command. `signet login` keeps its refresh token, which
+//! rotates and ends with the session. A person logs in by a browser (code and PKCE, or a device
 //! code). Somebody may also send a password directly, with the code of an app where they have one:
 //! see [`password_login`].
 use crate::authorize::acr;
@@ -22,6 +23,9 @@ pub const CLIENT_ID: &str = "signet-cli";
 pub const REDIRECT_URI: &str = "http://127.0.0.1/callback";
 /// How long its access tokens live, seconds: a command's work.
 const TOKEN_SECONDS: u64 = 300;
+/// How long a login that is kept is refreshed, seconds: a working day, as in the console. It also
+/// ends with its session.
+const KEPT_SECONDS: u64 = 8 * 3600;
 
 /// Adds the client and the scopes of administration, unless the registry has records of these
 /// names: an operator may have changed the client.
@@ -65,11 +69,16 @@ pub fn client() -> Result<Client, OAuthError> {
     client.client_name = Some("Signet command line".into());
     client.application_type = ApplicationType::Native;
     client.token_endpoint_auth_method = AuthMethod::None;
-    client.grant_types = vec![GrantType::AuthorizationCode, GrantType::DeviceCode];
+    client.grant_types = vec![
+        GrantType::AuthorizationCode,
+        GrantType::DeviceCode,
+        GrantType::RefreshToken,
+    ];
     client.redirect_uris = vec![RedirectUri::parse(REDIRECT_URI, true)?];
     client.scope = ScopeSet::parse(&format!("{} {}", scope::OPENID, scope::ADMIN))?;
     client.consent = ConsentPolicy::Ask;
     client.access_token_lifetime = Some(TOKEN_SECONDS);
+    client.refresh_token_lifetime = Some(KEPT_SECONDS);
     Ok(client)
 }
 

@@ -134,7 +134,10 @@ async fn clients_are_administered_and_secrets_shown_once() {
     );
     let table = signet(&["client", "list", "--data-dir", dev.dir()]);
     assert!(text(&table.stdout).starts_with("CLIENT_ID"));
-    assert_eq!(done(&dev, &["client", "remove", "app"])["removed"], "app");
+    assert_eq!(
+        done(&dev, &["client", "remove", "app", "--yes"])["removed"],
+        "app"
+    );
     assert_eq!(token(next).await, 401);
     let gone = signet(&["client", "show", "app", "--json", "--data-dir", dev.dir()]);
     assert_eq!(gone.status.code(), Some(1));
@@ -201,7 +204,7 @@ async fn users_sessions_and_grants_are_administered() {
     let grant = grants[0]["grant_id"]
         .as_str()
         .unwrap_or_else(|| panic!("{grants}"));
-    done(&dev, &["grant", "remove", grant]);
+    done(&dev, &["grant", "remove", grant, "--yes"]);
     let refresh = [
         ("grant_type", "refresh_token"),
         ("client_id", "native"),
@@ -214,7 +217,10 @@ async fn users_sessions_and_grants_are_administered() {
     done(&dev, &["client", "revoke", "native"]);
     let sessions = done(&dev, &["session", "list", "--user", "alice"]);
     let sid = sessions[0]["sid"].as_str().unwrap();
-    done(&dev, &["session", "remove", sid, "--user", "alice"]);
+    done(
+        &dev,
+        &["session", "remove", sid, "--user", "alice", "--yes"],
+    );
     assert_eq!(
         done(&dev, &["session", "list", "--user", "alice"]),
         serde_json::json!([])
@@ -224,7 +230,7 @@ async fn users_sessions_and_grants_are_administered() {
     assert_eq!(left, serde_json::json!([]));
 
     done(&dev, &["user", "revoke", "bob"]);
-    done(&dev, &["user", "remove", "bob"]);
+    done(&dev, &["user", "remove", "bob", "--yes"]);
     let gone = signet(&["user", "show", "bob", "--data-dir", dev.dir()]);
     assert_eq!(gone.status.code(), Some(1));
 }
@@ -274,8 +280,11 @@ async fn keys_scopes_and_resources_are_administered() {
         (&set["name"], &set["scope"]),
         (&"Orders".into(), &"orders:read".into())
     );
-    done(&dev, &["resource", "remove", "https://api.example"]);
-    done(&dev, &["scope", "remove", "orders:read"]);
+    done(
+        &dev,
+        &["resource", "remove", "https://api.example", "--yes"],
+    );
+    done(&dev, &["scope", "remove", "orders:read", "--yes"]);
 }
 
 #[tokio::test]
@@ -520,7 +529,14 @@ async fn the_command_lines_own_client_is_changed_and_disabled_and_never_lost() {
     };
     assert!(logs_in());
     let remove = || {
-        let arguments = ["client", "remove", "signet-cli", "--json", "--data-dir"];
+        let arguments = [
+            "client",
+            "remove",
+            "signet-cli",
+            "--yes",
+            "--json",
+            "--data-dir",
+        ];
         let output = signet(&[&arguments[..], &[dev.dir()]].concat());
         (output.status.code(), json(&output)["error"].clone())
     };

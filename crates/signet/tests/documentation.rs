@@ -8,10 +8,11 @@ fn root() -> PathBuf {
 }
 
 /// The server's crates, from the sockets down; each limit is named by its crate.
-const CRATES: [&str; 36] = [
+const CRATES: [&str; 37] = [
     "gate-login",
     "telemetry",
     "monitoring",
+    "context",
     "fetched",
     "console",
     "operation",

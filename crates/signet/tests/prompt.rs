@@ -9,10 +9,10 @@ use std::{
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-use crate::support::{SIGNET, text};
+use crate::support::{SIGNET, json, signet, text};
 
 /// A terminal: the person's end, and the program's.
-fn terminal() -> (File, File) {
+pub(crate) fn terminal() -> (File, File) {
     let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&person).unwrap();
     unlockpt(&person).unwrap();
@@ -23,7 +23,7 @@ fn terminal() -> (File, File) {
 }
 
 /// Reads until the terminal shows this; everything that it has shown.
-fn until(person: &mut File, shown: &mut String, wanted: &str) {
+pub(crate) fn until(person: &mut File, shown: &mut String, wanted: &str) {
     let mut buffer = [0; 1024];
     while !shown.contains(wanted) {
         let count = person.read(&mut buffer).unwrap();
@@ -79,13 +79,88 @@ fn what_cannot_be_undone_is_asked_for_at_a_terminal() {
         }
         child.wait_with_output().unwrap().status.code()
     };
+    // A script that means it says so, whatever it removes.
+    for removal in [
+        &["client", "remove", "web"][..],
+        &["user", "remove", "alice"],
+        &["session", "remove", "x"],
+        &["grant", "remove", "x"],
+        &["scope", "remove", "email"],
+        &["key", "rotate", "--compromised"],
+        &["revoke", "--before", "1"],
+        &["agents", "remove", "x"],
+        &["node", "recover"],
+    ] {
+        let output = signet(&[removal, &["--json", "--data-dir", dev.dir()]].concat());
+        assert_eq!(output.status.code(), Some(1), "{removal:?}");
+        assert_eq!(json(&output)["error"], "not_confirmed", "{removal:?}");
+    }
     assert_eq!(remove(b"n\n", &[]), Some(1));
     assert_eq!(remove(b"y\n", &[]), Some(0));
     assert_eq!(remove(b"", &["--yes"]), Some(1), "it is gone already");
 }
 
+#[test]
+fn wrong_usage_is_answered_as_json_where_that_was_asked_for() {
+    for wrong in [
+        &["--json", "serve", "--lissten", "x"][..],
+        &["serve", "--json", "--lissten", "x"],
+        &["user", "show", "--json"],
+        &["user", "--json"],
+        &["nonsense", "--json"],
+    ] {
+        let output = signet(wrong);
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+        let answer = json(&output);
+        assert_eq!(answer["error"], "unusable", "{wrong:?}");
+        let said = answer["error_description"].as_str().unwrap();
+        assert!(!said.is_empty() && !said.contains("Usage"), "{said}");
+        assert!(!output.stderr.is_empty(), "{wrong:?}");
+    }
+    // What is behind -- is somebody else's; help is no refusal.
+    assert!(signet(&["nonsense", "--", "--json"]).stdout.is_empty());
+    let help = signet(&["user", "--help", "--json"]);
+    assert_eq!(help.status.code(), Some(0));
+    assert!(text(&help.stdout).contains("Usage"));
+}
+
+#[test]
+fn a_table_fits_the_terminal_and_is_whole_in_a_pipe() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_server, dev) = crate::support::Server::dev(dir.path());
+    let list = ["client", "list", "--data-dir", dev.dir()];
+    let (mut person, program) = terminal();
+    let size = rustix::termios::Winsize {
+        ws_row: 24,
+        ws_col: 40,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    rustix::termios::tcsetwinsize(&program, size).unwrap();
+    let mut child = Command::new(SIGNET)
+        .args(list)
+        .stdin(Stdio::null())
+        .stdout(program.try_clone().unwrap())
+        .spawn()
+        .unwrap();
+    assert!(child.wait().unwrap().success());
+    // It was shorter than what the terminal holds.
+    let mut shown = String::new();
+    until(&mut person, &mut shown, "signet-cli");
+    drop(program);
+    let longest = shown.lines().map(|line| line.trim_end().chars().count());
+    assert!(longest.max() <= Some(40), "{shown}");
+    assert!(shown.contains('\u{2026}'), "{shown}");
+    let piped = text(&signet(&list).stdout);
+    assert!(!piped.contains('\u{2026}'), "{piped}");
+    assert!(
+        piped.lines().any(|line| line.chars().count() > 40),
+        "{piped}"
+    );
+}
+
 /// A server at a terminal, which ends with the test.
-struct AtTerminal(std::process::Child);
+pub(crate) struct AtTerminal(std::process::Child);
 
 impl Drop for AtTerminal {
     fn drop(&mut self) {
@@ -95,7 +170,7 @@ impl Drop for AtTerminal {
 }
 
 /// Starts a server whose output a person reads; what it has shown, up to the end of the link.
-fn serve(arguments: &[&str]) -> (AtTerminal, String) {
+pub(crate) fn serve(arguments: &[&str]) -> (AtTerminal, String) {
     let (mut person, program) = terminal();
     let child = Command::new(SIGNET)
         .arg("serve")
@@ -121,7 +196,7 @@ fn serve(arguments: &[&str]) -> (AtTerminal, String) {
     (server, shown + &link)
 }
 
-fn token_in(shown: &str) -> String {
+pub(crate) fn token_in(shown: &str) -> String {
     let (_, rest) = shown.split_once("?token=").unwrap();
     rest.split_whitespace().next().unwrap().to_owned()
 }

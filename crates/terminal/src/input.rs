@@ -119,36 +119,69 @@ pub fn passphrase_of_file(
     typed.map(Some)
 }
 
-/// Asks yes or no before what the caller could not undo, unless `yes` (`--yes`). Without a terminal
-/// it is refused: nobody asks for this by a slip of the pen and means it.
-pub fn confirm_or_refuse(yes: bool, question: &str) -> Result<(), Failure> {
-    if !yes && (!io::stdin().is_terminal() || !io::stderr().is_terminal()) {
+/// Whether somebody is there to ask.
+pub fn is_attended() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Asks yes or no before what cannot be undone, unless `yes` (`--yes`). Without a terminal it is
+/// refused: a script that means it says so.
+///
+/// # Errors
+/// `not_confirmed` where nobody can be asked; `cancelled` where the answer is no.
+pub fn confirm(yes: bool, question: &str) -> Result<(), Failure> {
+    if !yes && !is_attended() {
         let said = format!("{question} Nothing was changed: --yes does it");
         return Err(Failure::no("not_confirmed", said));
     }
-    confirm(yes, question)
+    confirm_at_terminal(yes, question)
 }
 
-/// Asks yes or no before what cannot be undone, unless `yes` (`--yes`). Without a terminal nobody
-/// is there to ask, and scripts know what they do.
-pub fn confirm(yes: bool, question: &str) -> Result<(), Failure> {
-    if yes || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+/// Asks yes or no before what can be had again, unless `yes` (`--yes`). Without a terminal nobody
+/// is there to ask, and it is done.
+///
+/// # Errors
+/// `cancelled` where the answer is no.
+pub fn confirm_at_terminal(yes: bool, question: &str) -> Result<(), Failure> {
+    if yes || !is_attended() {
         return Ok(());
     }
+    match ask(&format!("{question} [y/N] "), 64)?
+        .to_ascii_lowercase()
+        .as_str()
+    {
+        "y" | "yes" => Ok(()),
+        _ => Err(Failure::no("cancelled", "nothing was changed")),
+    }
+}
+
+/// Longest line that is typed as an answer, in bytes.
+const MAX_LINE: usize = 4096;
+
+/// One line typed at the terminal, without the white space around it. The end of the input is no
+/// answer: whoever closes it does not go on.
+///
+/// # Errors
+/// The terminal cannot be read, or its input has ended.
+pub fn line(question: &str) -> Result<String, Failure> {
+    ask(question, MAX_LINE)
+}
+
+fn ask(question: &str, longest: usize) -> Result<String, Failure> {
     let failed = |e: io::Error| Failure::unusable(format!("cannot read from the terminal: {e}"));
     let mut terminal = io::stderr();
-    write!(terminal, "{question} [y/N] ")
+    write!(terminal, "{question}")
         .and_then(|()| terminal.flush())
         .map_err(failed)?;
     let mut line = String::new();
-    io::stdin()
+    let read = io::stdin()
         .lock()
-        .take(64)
+        .take(longest as u64)
         .read_line(&mut line)
         .map_err(failed)?;
-    match line.trim().to_ascii_lowercase().as_str() {
-        "y" | "yes" => Ok(()),
-        _ => Err(Failure::no("cancelled", "nothing was changed")),
+    match read {
+        0 => Err(Failure::no("cancelled", "nothing was changed")),
+        _ => Ok(line.trim().to_owned()),
     }
 }
 

@@ -2,7 +2,7 @@
 //! JSON.
 
 use std::{
-    io::{self, Write},
+    io::{self, IsTerminal, Write},
     process::ExitCode,
 };
 
@@ -102,6 +102,35 @@ impl Output {
     }
 }
 
+/// What clap answered instead of the arguments: help and version, or what is wrong with the usage.
+/// With `--json` the latter is a refusal like any other, and the usage stays on standard error.
+pub fn usage(answered: &clap::Error) -> ExitCode {
+    let exit = u8::try_from(answered.exit_code()).unwrap_or(2);
+    if answered.use_stderr() {
+        let _ = answered.print();
+        // What clap could not parse cannot say it.
+        let mut given = std::env::args_os().skip(1).take_while(|a| *a != "--");
+        if given.any(|argument| argument == "--json") {
+            let refusal = json!({ "error": "unusable", "error_description": said(answered) });
+            let _ = write_line(&pretty(&refusal));
+        }
+    } else if answered.print().is_err() {
+        return ExitCode::from(2);
+    }
+    ExitCode::from(exit)
+}
+
+/// The sentence of a refusal, without the usage and the tips below it.
+fn said(answered: &clap::Error) -> String {
+    if answered.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return "a command is missing; --help lists them".into();
+    }
+    let text = answered.render().to_string();
+    let lines = text.lines().take_while(|line| !line.is_empty());
+    let lines: Vec<&str> = lines.map(str::trim).collect();
+    lines.join(" ").trim_start_matches("error: ").to_owned()
+}
+
 /// Says something beside the answer: what was not checked, what comes next.
 pub fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
@@ -123,9 +152,62 @@ pub fn write_line(line: &str) -> Result<(), Failure> {
     }
 }
 
-/// A table for people: columns as wide as their widest cell, the last one free. Control characters
-/// are not passed on to the terminal.
+/// Between two columns of a table.
+const GAP: usize = 2;
+/// No column of a table that is cut is narrower, in characters, unless it needs no more.
+const NARROW: usize = 4;
+
+/// A table for people: columns as wide as their widest cell, the last one free. On a terminal the
+/// table is as wide as that: the widest columns are cut, the first one last, and a cell that is cut
+/// ends with an ellipsis. What is piped is whole. Control characters are not passed on to the
+/// terminal.
 pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+    table_within(head, rows, terminal_width())
+}
+
+/// The width of the terminal that standard output is, in columns.
+fn terminal_width() -> Option<usize> {
+    if !io::stdout().is_terminal() {
+        return None;
+    }
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    // A terminal that does not say has none.
+    (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}
+
+/// Takes width from the widest columns until the row fits, or none is wide.
+fn shrink(widths: &mut [usize], within: usize) {
+    loop {
+        let whole = widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
+        let Some(excess) = whole.checked_sub(within).filter(|excess| *excess > 0) else {
+            return;
+        };
+        let Some(widest) = widths.iter().copied().max().filter(|w| *w > NARROW) else {
+            return;
+        };
+        let next = widths.iter().copied().filter(|w| *w < widest).max();
+        let floor = next.unwrap_or(0).max(NARROW);
+        let mut wide: Vec<&mut usize> = widths.iter_mut().filter(|w| **w == widest).collect();
+        let take = excess.div_ceil(wide.len()).min(widest - floor);
+        let mut left = excess;
+        for width in &mut wide {
+            let take = take.min(left);
+            **width -= take;
+            left -= take;
+        }
+    }
+}
+
+/// The cell, cut to this many characters.
+fn cut(cell: &str, width: usize) -> String {
+    if cell.chars().count() <= width {
+        return cell.to_owned();
+    }
+    let kept = cell.chars().take(width.saturating_sub(1));
+    kept.chain(['\u{2026}']).collect()
+}
+
+fn table_within(head: &[&str], rows: &[Vec<String>], within: Option<usize>) -> String {
     let clean = |cell: &str| -> String {
         cell.chars()
             .map(|c| if c.is_control() { '\u{fffd}' } else { c })
@@ -142,13 +224,22 @@ pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
             .map(|c| c.chars().count());
         cells.max().unwrap_or(0).max(head[column].chars().count())
     };
-    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let mut widths: Vec<usize> = (0..head.len()).map(width).collect();
+    if let Some(within) = within {
+        // The first column says which record a row is: it gives way last.
+        if let [first, others @ ..] = &mut widths[..] {
+            shrink(others, within.saturating_sub(*first + GAP));
+        }
+        shrink(&mut widths, within);
+    }
     let mut out = String::new();
     let mut line = |cells: &mut dyn Iterator<Item = &str>| {
         let mut text = String::new();
         for (cell, width) in cells.zip(&widths) {
-            text.push_str(cell);
-            text.extend(std::iter::repeat_n(' ', width + 2 - cell.chars().count()));
+            let cell = cut(cell, *width);
+            let padding = width + GAP - cell.chars().count();
+            text.push_str(&cell);
+            text.extend(std::iter::repeat_n(' ', padding));
         }
         out.push_str(text.trim_end());
         out.push('\n');
@@ -201,6 +292,47 @@ mod tests {
             table(&["id", "name"], &rows),
             "ID      NAME\na       long cell\nb\u{fffd}[31m  c"
         );
+    }
+
+    #[test]
+    fn a_refusal_of_the_usage_is_one_sentence() {
+        let command =
+            || clap::Command::new("c").arg(clap::Arg::new("n").long("needed").required(true));
+        let refused = command().try_get_matches_from(["c"]).unwrap_err();
+        let told = said(&refused);
+        assert!(told.contains("--needed"), "{told}");
+        assert!(!told.contains("Usage") && !told.contains('\n') && !told.contains("error:"));
+        let refused = command()
+            .try_get_matches_from(["c", "--other"])
+            .unwrap_err();
+        assert!(said(&refused).contains("--other"));
+        let missing = clap::Command::new("c").arg_required_else_help(true);
+        let missing = missing.subcommand(clap::Command::new("s"));
+        let refused = missing.try_get_matches_from(["c"]).unwrap_err();
+        assert!(said(&refused).contains("--help"));
+    }
+
+    #[test]
+    fn a_table_is_as_wide_as_the_terminal_and_the_widest_columns_give_way() {
+        let rows = [vec![
+            "short".to_owned(),
+            "a".repeat(40),
+            "b".repeat(30),
+            "end".to_owned(),
+        ]];
+        let within = |columns| table_within(&["id", "one", "two", "at"], &rows, Some(columns));
+        for columns in [40, 50, 60, 79] {
+            let text = within(columns);
+            let lines = text.lines().map(|line| line.chars().count());
+            assert!(lines.max() <= Some(columns), "{columns}:\n{text}");
+            assert!(text.contains("short") && text.contains("end"), "{text}");
+            assert!(text.contains('\u{2026}'), "{text}");
+        }
+        let whole = table_within(&["id", "one", "two", "at"], &rows, None);
+        assert_eq!(within(200), whole);
+        assert!(!whole.contains('\u{2026}'));
+        // Too narrow for anything: what is left can still be distinguished.
+        assert!(within(3).contains("aaa\u{2026}"));
     }
 
     #[test]

@@ -4,16 +4,21 @@
 //! asked, nothing expires under a developer's hands, and nobody should ever trust such an authority
 //! for anything but a local server.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use rcgen::{
-    BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
-    Issuer, KeyPair, KeyUsagePurpose, SanType, date_time_ymd,
+    BasicConstraints, CertificateParams, CidrSubnet, DistinguishedName, DnType,
+    ExtendedKeyUsagePurpose, GeneralSubtree, IsCa, Issuer, KeyPair, KeyUsagePurpose,
+    NameConstraints, SanType, date_time_ymd,
 };
+use x509_parser::extensions::GeneralName;
 use x509_parser::pem::parse_x509_pem;
 
 use super::CertificateError;
 use crate::{Secret, random};
+
+/// How the name of every such authority begins.
+pub const NAME: &str = "Signet development CA";
 
 /// A development certificate authority; PEM in and out.
 pub struct DevelopmentCa {
@@ -28,17 +33,79 @@ impl DevelopmentCa {
     /// # Errors
     /// If the library fails, which it does not in ordinary use.
     pub fn generate() -> Result<Self, CertificateError> {
-        let name = format!(
-            "Signet development CA {:08x}",
-            u32::from_be_bytes(random::bytes())
-        );
+        DevelopmentCa::make(None)
+    }
+
+    /// The same, which nobody believes for other servers than these DNS names (with what is below
+    /// them) and addresses, and this machine itself (RFC 5280 section 4.2.1.10): whoever finds its
+    /// key can stand in for those, and for nobody else.
+    ///
+    /// # Errors
+    /// If a name is neither an address nor ASCII.
+    pub fn generate_for(names: &[String]) -> Result<Self, CertificateError> {
+        let mut permitted = vec![
+            GeneralSubtree::DnsName("localhost".into()),
+            GeneralSubtree::IpAddress(CidrSubnet::V4([127, 0, 0, 0], [255, 0, 0, 0])),
+            GeneralSubtree::IpAddress(CidrSubnet::from_addr_prefix(
+                Ipv6Addr::LOCALHOST.into(),
+                128,
+            )),
+        ];
+        for name in names {
+            permitted.push(match name.parse::<IpAddr>() {
+                Ok(address) => {
+                    let bits = if address.is_ipv4() { 32 } else { 128 };
+                    GeneralSubtree::IpAddress(CidrSubnet::from_addr_prefix(address, bits))
+                }
+                Err(_) if name.is_ascii() => GeneralSubtree::DnsName(name.clone()),
+                Err(_) => return Err(CertificateError),
+            });
+        }
+        DevelopmentCa::make(Some(NameConstraints {
+            permitted_subtrees: permitted,
+            excluded_subtrees: Vec::new(),
+        }))
+    }
+
+    fn make(name_constraints: Option<NameConstraints>) -> Result<Self, CertificateError> {
+        let name = format!("{NAME} {:08x}", u32::from_be_bytes(random::bytes()));
         let key = KeyPair::generate().map_err(failed)?;
-        let params = ca_params(&name);
+        let mut params = ca_params(&name);
+        params.name_constraints = name_constraints;
         let certificate = params.self_signed(&key).map_err(failed)?;
         Ok(DevelopmentCa {
             cert_pem: certificate.pem(),
             issuer: Issuer::new(params, key),
         })
+    }
+
+    /// The DNS names and addresses that it is limited to; none: it may stand for any server.
+    pub fn limited_to(&self) -> Option<Vec<String>> {
+        let (_, pem) = parse_x509_pem(self.cert_pem.as_bytes()).ok()?;
+        let certificate = pem.parse_x509().ok()?;
+        let constraints = certificate.name_constraints().ok()??;
+        let permitted = constraints.value.permitted_subtrees.iter().flatten();
+        let shown = permitted.map(|subtree| match &subtree.base {
+            GeneralName::DNSName(name) => (*name).to_owned(),
+            // RFC 5280 section 4.2.1.10: an address and its mask.
+            GeneralName::IPAddress(bytes) => match bytes.len() {
+                8 => <[u8; 4]>::try_from(&bytes[..4])
+                    .map_or_else(|_| String::new(), |ip| IpAddr::from(ip).to_string()),
+                32 => <[u8; 16]>::try_from(&bytes[..16])
+                    .map_or_else(|_| String::new(), |ip| IpAddr::from(ip).to_string()),
+                _ => String::new(),
+            },
+            other => format!("{other}"),
+        });
+        Some(shown.collect())
+    }
+
+    /// Whether a server of this name would be believed by its certificate.
+    pub fn permits(&self, name: &str) -> bool {
+        let below = |zone: &str| name == zone || name.ends_with(&format!(".{zone}"));
+        let is_loopback = name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
+        self.limited_to()
+            .is_none_or(|zones| is_loopback || zones.iter().any(|zone| below(zone)))
     }
 
     /// An authority that was written out before.

@@ -223,6 +223,10 @@ pub enum Command {
         after_help = "Example:\n  signet status --data-dir .signet\n  signet status --server https://id.example.com"
     )]
     Status(status::Status),
+    #[command(flatten)]
+    Setup(signet_setup::SetupCommand),
+    #[command(flatten)]
+    Login(signet_admin_client::LoginCommand),
     /// Print the version, and the commit where the build knows it.
     #[command(after_help = "Example:\n  signet version")]
     Version,
@@ -247,8 +251,10 @@ const _: () = assert!(signet_moving::AT_ONCE <= signet_admin::MAX_IMPORTED);
 
 /// Parses the arguments, does the command, and turns its outcome into the exit code.
 pub fn run() -> ExitCode {
-    // clap itself prints help (0) and wrong usage (2).
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(refused) => return output::usage(&refused),
+    };
     let output = Output {
         json: arguments.json,
     };
@@ -289,6 +295,11 @@ pub fn run() -> ExitCode {
         Command::Config(command) => config::run(command, &output),
         Command::Explain(arguments) => explain::run(&arguments, &output),
         Command::Status(command) => status::run(&command, &output),
+        Command::Setup(command) => {
+            let routes: Vec<&'static str> = crate::serve::router().paths().collect();
+            command.run(&routes, &output)
+        }
+        Command::Login(command) => block_on(command.run(&output)).and_then(|done| done),
         Command::Version => version(&output),
         Command::Completions { shell } => completions(shell),
         Command::Man(command) => manual::run(&command, &output),

@@ -5,7 +5,6 @@
 //! answered. A start that finds the file aside goes on with it.
 
 mod account;
-mod certificate;
 mod clients;
 mod for_nodes;
 mod opened;
@@ -42,7 +41,8 @@ use clients::seed_clients;
 pub use for_nodes::FOR_NODES;
 pub use opened::{node_options, open_store};
 
-pub use certificate::{CA_CERT, CA_KEY};
+use signet_setup::certificate;
+pub use signet_setup::certificate::{CA_CERT, CA_KEY};
 
 /// Where the server listens unless told otherwise.
 pub const DEFAULT_LISTEN: &str = "127.0.0.1:8443";
@@ -161,7 +161,7 @@ pub fn prepare(
     };
     let issuer = issuer.unwrap_or_else(|| self::issuer(wish, public.port()));
     let host = host_of(&issuer).ok_or("--issuer must be an https URL")?;
-    let certificate = certificate::ensure(&directory, &host, now)?;
+    let certificate = certificate::ensure(&directory, &host, certificate::For::Development, now)?;
     let mail_dir = match (node, &known) {
         (Some(_), Some(file)) => file.mail_dir.clone(),
         _ => directory.join("mail"),

@@ -10,7 +10,8 @@ use signet_admin::USERS;
 use signet_audit::{self as audit, Action, Event};
 use signet_crypto::{Secret, password};
 use signet_directory::{Local, NewUser, PasswordOf, PasswordPolicy, Profile, UserError};
-use signet_store::{Engine, EngineError, OpenError, Store};
+use signet_setup::stopped;
+use signet_store::{Engine, Store};
 
 use crate::cli::{Failure, Output, block_on, config::refusal, output};
 use signet_admin_client::{Session, Target};
@@ -60,7 +61,7 @@ pub struct Add {
 /// Does the command.
 pub fn run(add: Add, output: &Output) -> Result<(), Failure> {
     if let Some(engine) = place(&add)?
-        && let Some(store) = offline(&engine)?
+        && let Some(store) = stopped::open(&engine)?
     {
         if add.target.realm.is_some() {
             // Its rows are not those that are written here.
@@ -73,7 +74,7 @@ pub fn run(add: Add, output: &Output) -> Result<(), Failure> {
         let done = block_on(add_offline(store, &add, secret.as_ref(), output))?;
         match &engine {
             Engine::Sqlite { directory, .. } => {
-                private_file::give_to_owner(directory, &STORE_FILES);
+                private_file::give_to_owner(directory, &stopped::FILES);
             }
             Engine::Postgres { .. } => {}
         }
@@ -120,7 +121,7 @@ fn new_secret(add: &Add, environment: bool) -> Result<Option<Secret<String>>, Fa
             (policy, Some(loaded.config.issuer))
         }
         // A server that runs has a policy of its own, and asks for its own least of administrators.
-        None if add.target.server().is_some() => (
+        None if add.target.is_a_server() => (
             PasswordPolicy {
                 min_chars_of_administrators: 0,
                 ..PasswordPolicy::default()
@@ -160,9 +161,6 @@ fn new_user(add: &Add, secret: Option<&Secret<String>>) -> Value {
     Value::Object(record)
 }
 
-/// What the embedded store writes into its directory.
-const STORE_FILES: [&str; 4] = ["signet.db", "signet.db-wal", "signet.db-shm", "signet.lock"];
-
 /// Where the database of a server is that need not run; none: one that runs is spoken to.
 fn place(add: &Add) -> Result<Option<Engine>, Failure> {
     if let Some(file) = &add.config {
@@ -180,7 +178,7 @@ fn place(add: &Add) -> Result<Option<Engine>, Failure> {
         .target
         .data_dir
         .as_ref()
-        .filter(|_| add.target.server().is_none())
+        .filter(|_| !add.target.is_a_server())
     else {
         return Ok(None);
     };
@@ -194,24 +192,6 @@ fn place(add: &Add) -> Result<Option<Engine>, Failure> {
         )));
     }
     Ok(Some(Engine::sqlite(directory.clone())))
-}
-
-/// The store; `None` if a server has its directory open.
-fn offline(engine: &Engine) -> Result<Option<Arc<dyn Store>>, Failure> {
-    let failed = |e: &dyn std::fmt::Display| match engine {
-        Engine::Sqlite { directory, .. } => {
-            Failure::unusable(format!("{}: {e}", directory.display()))
-        }
-        Engine::Postgres { .. } => Failure::unusable(e.to_string()),
-    };
-    if let Engine::Sqlite { directory, .. } = engine {
-        private_file::directory(directory).map_err(|e| failed(&e))?;
-    }
-    match signet_store::open(engine) {
-        Ok(store) => Ok(Some(store)),
-        Err(EngineError::Embedded(OpenError::InUse { .. })) => Ok(None),
-        Err(e) => Err(failed(&e)),
-    }
 }
 
 /// The code of a refusal, as the admin API has it.

@@ -75,6 +75,8 @@ pub enum AgentsCommand {
         #[arg(long, allow_hyphen_values = true)]
         grant: Option<String>,
         #[command(flatten)]
+        leave: Leave,
+        #[command(flatten)]
         target: Target,
     },
 }
@@ -125,7 +127,8 @@ pub fn run(command: AgentsCommand, output: &Output) -> Result<(), Failure> {
             target,
         } => {
             let who = id.as_deref().or(user.as_deref()).unwrap_or_default();
-            leave.ask(&format!("Stop {who} for good, with everything granted?"))?;
+            // As a revocation: a script that answers an incident does not stop here.
+            leave.ask_a_person(&format!("Stop {who} for good, with everything granted?"))?;
             block_on(Session::with(&target, async |session| {
                 let path = match (id, user) {
                     (_, Some(name)) => {
@@ -140,7 +143,16 @@ pub fn run(command: AgentsCommand, output: &Output) -> Result<(), Failure> {
                 output.print(&answer.value, || ended(&answer.value))
             }))?
         }
-        AgentsCommand::Remove { id, grant, target } => {
+        AgentsCommand::Remove {
+            id,
+            grant,
+            leave,
+            target,
+        } => {
+            let what = grant.as_deref().unwrap_or("the binding");
+            leave.ask(&format!(
+                "Remove {what} of {id}, with what was issued under it?"
+            ))?;
             block_on(Session::with(&target, async |session| {
                 let one = noun::item(&AGENTS, &id);
                 let path = match grant {

@@ -68,6 +68,8 @@ pub enum ClientCommand {
         #[arg(long, value_name = "DURATION", default_value = "0", value_parser = Duration::parse)]
         others_expire_in: Duration,
         #[command(flatten)]
+        leave: Leave,
+        #[command(flatten)]
         target: Target,
     },
     /// End everything that a client holds: tokens and grants. Its record stays.
@@ -75,6 +77,8 @@ pub enum ClientCommand {
     Revoke {
         /// Its client_id.
         id: String,
+        #[command(flatten)]
+        leave: Leave,
         #[command(flatten)]
         target: Target,
     },
@@ -131,7 +135,8 @@ pub fn run(command: ClientCommand, output: &Output) -> Result<(), Failure> {
         ClientCommand::Remove { id, leave, target } => {
             remove(&CLIENTS, &target, &id, leave, output)
         }
-        ClientCommand::Revoke { id, target } => {
+        ClientCommand::Revoke { id, leave, target } => {
+            leave.ask_a_person(&format!("End every token and grant of {id}?"))?;
             block_on(Session::with(&target, async |session| {
                 revoke(session, &item(&CLIENTS, &id), &id, output).await
             }))?
@@ -149,7 +154,7 @@ pub fn run(command: ClientCommand, output: &Output) -> Result<(), Failure> {
                     no_commas(after, leave)?;
                 }
                 match own && administers(before) && !administers(after) {
-                    true => leave.insist(&format!(
+                    true => leave.ask(&format!(
                         "{id} is the client that this command acts as, and it would administer no more."
                     )),
                     false => Ok(()),
@@ -166,8 +171,12 @@ pub fn run(command: ClientCommand, output: &Output) -> Result<(), Failure> {
         ClientCommand::Secret {
             id,
             others_expire_in,
+            leave,
             target,
         } => {
+            if others_expire_in.0 == 0 {
+                leave.ask_a_person(&format!("End the other secrets of {id} now?"))?;
+            }
             let path = format!("{}/secrets", item(&CLIENTS, &id));
             let body = serde_json::json!({ "others_expire_in": others_expire_in.0 });
             send(&target, Method::POST, &path, &body, output, secret_once)
@@ -237,7 +246,7 @@ fn no_commas(record: &Map<String, Value>, leave: Leave) -> Result<(), Failure> {
     match names.split(' ').find(|name| name.contains(',')) {
         Some(name) => {
             let apart = name.replace(',', " ");
-            leave.insist(&format!(
+            leave.ask(&format!(
                 "\"{name}\" would be one scope: spaces separate them, as in scope=\"{apart}\"."
             ))
         }

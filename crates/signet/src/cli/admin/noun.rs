@@ -16,20 +16,20 @@ use signet_terminal::input;
 #[derive(Clone, Copy, Debug, Args)]
 #[group(skip)]
 pub struct Leave {
-    /// Do not ask. Only a person at a terminal is asked.
+    /// Do not ask. What cannot be undone wants this where there is no terminal to ask at.
     #[arg(long)]
     yes: bool,
 }
 
 impl Leave {
-    /// Asks the person, if there is one.
+    /// For what cannot be undone: asks the person, and refuses where nobody can be asked.
     pub fn ask(self, question: &str) -> Result<(), Failure> {
         input::confirm(self.yes, question)
     }
 
-    /// Asks the person, and refuses where nobody can be asked.
-    pub fn insist(self, question: &str) -> Result<(), Failure> {
-        input::confirm_or_refuse(self.yes, question)
+    /// For what can be had again: asks the person, if there is one.
+    pub fn ask_a_person(self, question: &str) -> Result<(), Failure> {
+        input::confirm_at_terminal(self.yes, question)
     }
 }
 
@@ -546,7 +546,7 @@ pub fn remove(
     block_on(Session::with(target, async |session| {
         let own = session.acts_as_client();
         if noun.path() == CLIENTS.path() && own.is_some_and(|own| own == id) {
-            leave.insist(&format!(
+            leave.ask(&format!(
                 "{id} is the client that this command acts as, and it would administer no more."
             ))?;
         }

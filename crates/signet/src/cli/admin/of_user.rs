@@ -8,7 +8,7 @@ use signet_admin::{GRANTS, LOGOUTS, Noun, SESSIONS};
 
 use super::{
     account,
-    noun::{self, Paging},
+    noun::{self, Leave, Paging},
 };
 use crate::cli::{Failure, Output, block_on};
 use signet_admin_client::http_client::percent_encode;
@@ -33,7 +33,7 @@ pub enum SessionCommand {
     },
     /// Terminate a session, with the tokens that were issued in it.
     #[command(after_help = "Example:\n  signet session remove SID --user alice")]
-    Remove(One),
+    Remove(Removed),
 }
 
 /// `signet grant ...`
@@ -47,7 +47,7 @@ pub enum GrantCommand {
     Show(One),
     /// Revoke a grant: its refresh tokens and access tokens.
     #[command(after_help = "Example:\n  signet grant remove GRANT_ID --user alice")]
-    Remove(One),
+    Remove(Removed),
 }
 
 /// A list's arguments.
@@ -73,6 +73,15 @@ pub struct One {
     user: Option<String>,
     #[command(flatten)]
     target: Target,
+}
+
+/// One that is removed.
+#[derive(Debug, clap::Args)]
+pub struct Removed {
+    #[command(flatten)]
+    one: One,
+    #[command(flatten)]
+    leave: Leave,
 }
 
 /// `signet session ...`
@@ -114,7 +123,11 @@ fn show(of: &Noun, arguments: One, output: &Output) -> Result<(), Failure> {
     }))?
 }
 
-fn remove(of: &Noun, arguments: One, output: &Output) -> Result<(), Failure> {
+fn remove(of: &Noun, removed: Removed, output: &Output) -> Result<(), Failure> {
+    let arguments = removed.one;
+    let (name, id) = (of.name, &arguments.id);
+    let question = format!("Remove the {name} {id}, with the tokens that were issued in it?");
+    removed.leave.ask(&question)?;
     block_on(Session::with(&arguments.target, async |session| {
         let found = find(session, of, &arguments).await?;
         let user_id = found["user_id"].as_str().unwrap_or_default();

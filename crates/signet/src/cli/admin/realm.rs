@@ -207,7 +207,7 @@ pub fn realm(command: RealmCommand, output: &Output) -> Result<(), Failure> {
             leave,
             target,
         } => {
-            leave.insist(&format!(
+            leave.ask(&format!(
                 "Remove the realm {name} with its people, clients and keys?"
             ))?;
             let path = format!("{}?grace={}", noun::item(&REALMS, &name), grace.0);

@@ -52,13 +52,18 @@ pub fn revoke(command: Revoke, output: &Output) -> Result<(), Failure> {
         || command.agent.is_some()
         || command.delegation.is_some()
         || command.session.is_some();
-    let question = match (&command.user, of_one) {
-        (Some(name), _) => format!("End every session, grant and token of {name}?"),
-        (None, true) => String::new(),
-        (None, false) => "Revoke everything that was issued to anybody before then?".into(),
-    };
-    if !question.is_empty() {
-        command.leave.ask(&question)?;
+    // What is revoked of one can be had again by a login; a script that answers an incident does
+    // not stop here. Everything of everybody is another matter.
+    match (&command.user, of_one) {
+        (Some(name), _) => {
+            let question = format!("End every session, grant and token of {name}?");
+            command.leave.ask_a_person(&question)?;
+        }
+        (None, true) => {}
+        (None, false) => {
+            let question = "Revoke everything that was issued to anybody before then?";
+            command.leave.ask(question)?;
+        }
     }
     block_on(Session::with(&command.target, async |session| {
         let mut body = Map::new();

@@ -217,7 +217,7 @@ pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
             leave,
             target,
         } => {
-            leave.ask(&format!(
+            leave.ask_a_person(&format!(
                 "Erase {name} after the time of grace, and end all sessions and grants now?"
             ))?;
             delete::later(&name, insists(last_administrator), &target, output)
@@ -283,7 +283,7 @@ pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
             leave,
             target,
         } => {
-            leave.ask(&format!("End every session, grant and token of {name}?"))?;
+            leave.ask_a_person(&format!("End every session, grant and token of {name}?"))?;
             block_on(Session::with(&target, async |session| {
                 let path = path(&find(session, &name).await?);
                 noun::revoke(session, &path, &name, output).await

@@ -67,7 +67,7 @@ fn directory(target: &Target, named: Option<&Path>) -> Option<PathBuf> {
     if let Some(named) = named {
         return Some(named.to_owned());
     }
-    if target.server().is_some() {
+    if target.is_a_server() {
         return None;
     }
     let directory = target.data_dir.clone();
