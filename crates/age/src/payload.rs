@@ -7,9 +7,9 @@ use signet_crypto::kdf::hkdf_sha256;
 use signet_crypto::random;
 use zeroize::Zeroizing;
 
-use crate::{AgeError, MAX_HEADER_BYTES};
 use crate::header::{self, FileKey};
 use crate::key::{Identity, Recipient};
+use crate::{AgeError, MAX_HEADER_BYTES};
 
 /// Bytes of a chunk's text.
 const CHUNK: usize = 64 * 1024;
@@ -197,10 +197,7 @@ impl<R: BufRead> Decrypted<R> {
         self.given = 0;
         self.chunk.extend(self.ahead.take());
         let room = (CHUNK + TAG_LEN - self.chunk.len()) as u64;
-        self.from
-            .by_ref()
-            .take(room)
-            .read_to_end(&mut self.chunk)?;
+        self.from.by_ref().take(room).read_to_end(&mut self.chunk)?;
         let mut next = [0];
         let is_last = loop {
             match self.from.read(&mut next) {

@@ -92,7 +92,7 @@ impl Purpose {
         }
     }
 
-    /// The labels of what rests in the store.
+    /// The labels of data at rest.
     const AT_REST: [&str; 7] = [
         "signing_key",
         "client_secret",
@@ -138,10 +138,10 @@ pub enum Opens {
     /// Everything that it sealed.
     #[default]
     All,
-    /// What rests in the store, and refresh tokens and session cookies. Nothing that is good for
+    /// Data at rest, refresh tokens and session cookies. Nothing that is good for
     /// one answer: codes, pushed requests, device codes, pages, mailed links, nonces.
     Lasting,
-    /// What rests in the store alone.
+    /// Data at rest alone.
     AtRest,
 }
 

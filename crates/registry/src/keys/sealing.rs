@@ -103,7 +103,10 @@ enum StoredOpens {
 }
 
 impl StoredOpens {
-    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands in a reference")]
+    #[allow(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde hands in a reference"
+    )]
     fn is_all(&self) -> bool {
         *self == StoredOpens::All
     }
@@ -350,13 +353,13 @@ impl SealingFile {
         self.promote(now)
     }
 
-    /// Begins anew, after the store was put back to an earlier moment: a new key seals, and all that
-    /// were there open no more than this. The store has forgotten what was consumed since that
+    /// Begins again, after the store was put back to an earlier moment: a new key seals, and all
+    /// that were there open no more than this. The store has forgotten what was consumed since that
     /// moment, and what they sealed for one answer could be consumed again.
     ///
     /// # Errors
     /// See [`SealingError`]; then nothing has changed.
-    pub fn begin_anew(&mut self, opens: Opens, now: u64) -> Result<(), SealingError> {
+    pub fn begin_again(&mut self, opens: Opens, now: u64) -> Result<(), SealingError> {
         let before = self.keys.clone();
         let opens = StoredOpens::of(opens);
         let created_at = self.keys.iter().map(|key| key.created_at.saturating_add(1));
@@ -472,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn after_it_began_anew_older_keys_open_what_lasts_and_every_node_learns_it() {
+    fn after_it_began_again_older_keys_open_what_lasts_and_every_node_learns_it() {
         let directory = tempfile::tempdir().expect("a directory");
         let other = tempfile::tempdir().expect("a directory");
         let mut file = SealingFile::open_or_create(directory.path(), 1).expect("is made");
@@ -483,13 +486,16 @@ mod tests {
         let before = file.to_bytes();
         // One that was prepared may have sealed since.
         file.prepare(2).expect("is prepared");
-        file.begin_anew(Opens::Lasting, 3).expect("begins anew");
+        file.begin_again(Opens::Lasting, 3).expect("begins again");
 
         let check = |file: &SealingFile, opens_tokens: bool| {
             let ring = file.keyring();
             assert_ne!(Keyring::id_of(&code), Some(ring.current_id()));
             assert!(ring.open(Purpose::AuthorizationCode, &code).is_err());
-            assert_eq!(ring.open(Purpose::RefreshToken, &token).is_ok(), opens_tokens);
+            assert_eq!(
+                ring.open(Purpose::RefreshToken, &token).is_ok(),
+                opens_tokens
+            );
             assert!(ring.open(Purpose::SigningKey, &key).is_ok());
             let fresh = ring.seal(Purpose::AuthorizationCode, b"x").expect("seals");
             assert!(ring.open(Purpose::AuthorizationCode, &fresh).is_ok());
@@ -503,7 +509,7 @@ mod tests {
         check(&known, true);
         file.take_over(before.expose()).expect("is taken");
         check(&file, true);
-        file.begin_anew(Opens::AtRest, 5).expect("begins anew");
+        file.begin_again(Opens::AtRest, 5).expect("begins again");
         check(&file, false);
     }
 
