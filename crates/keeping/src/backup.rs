@@ -240,6 +240,9 @@ fn write(
         remove(&copy)?;
         let bytes = sqlite::snapshot(&from, &copy);
         drop(progress);
+        // Whoever reads a database makes files beside it, where no server has it open.
+        let made = ["-wal", "-shm"].map(|end| format!("{DATABASE_FILE}{end}"));
+        private_file::give_to_owner(rows, &made.each_ref().map(String::as_str));
         bytes.map_err(|e| Failure::unusable(e.to_string()))?;
         let schema = sqlite::schema_of(&copy).map_err(|e| Failure::unusable(e.to_string()))?;
         manifest.schema = schema.found;

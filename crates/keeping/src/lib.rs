@@ -7,8 +7,8 @@
 //! - [`UpgradeCommand`] says which version wrote a directory, and what this one would do with it.
 //!
 //! A backup is a file as `age` encrypts it, and within it an archive as `tar` reads it
-//! ([`signet_archive`]). The order of what is read makes it one server: the rows of one moment first, then
-//! the keys that open them, then the trail, which is never shorter than the rows say.
+//! ([`signet_archive`]). The order of what is read makes it one server: the rows of one moment
+//! first, then the keys that open them, then the trail, which is never shorter than the rows say.
 #![forbid(unsafe_code)]
 
 mod backup;

@@ -1,9 +1,9 @@
 //! `signet restore`: a data directory from a backup, whole or not at all.
 //!
-//! A restored store has forgotten what happened since it was copied. What could be consumed a second
-//! time by that is taken out of the world here, before a server starts on it: everything that was
-//! sealed for one answer stops opening ([`Opens::Lasting`]), and codes and invitations that wait in
-//! the store are removed.
+//! A restored store has forgotten what happened since it was copied. What could be consumed a
+//! second time by that is taken out of the world here, before a server starts on it: everything
+//! that was sealed for one answer stops opening ([`Opens::Lasting`]), and codes and invitations
+//! that wait in the store are removed.
 
 use std::fs;
 use std::io;
@@ -25,8 +25,8 @@ use crate::given::Opening;
 use crate::manifest::{Engine, Manifest};
 use crate::unpack::{self, Key, RESTORED_CONFIGURATION, UnpackError, Unpacked};
 
-/// What waits in the store to be consumed, and may have been since: a table, and what the partitions
-/// begin with.
+/// What waits in the store to be consumed, and may have been since: a table, and what the
+/// partitions begin with.
 const WAITING: &[(Table, &[u8], &str)] = &[
     (Table::OneTimeCode, b"", "mailed codes"),
     (Table::UserCode, b"", "user codes of devices"),
@@ -104,8 +104,7 @@ impl Restore {
         drop(progress);
 
         // Over an empty directory, or where there is none.
-        private_file::rename(&path, &self.data_dir)
-            .map_err(|e| Failure::unusable(format!("{}: {e}", self.data_dir.display())))?;
+        private_file::rename(&path, &self.data_dir).map_err(|e| self.not_renamed(&e))?;
         part.0 = None;
         self.answer(&unpacked, &checked, &forgotten, output)
     }
@@ -132,6 +131,17 @@ impl Restore {
                 Ok(is_root.then(|| (about.uid(), about.gid())))
             }
         }
+    }
+
+    fn not_renamed(&self, error: &io::Error) -> Failure {
+        let shown = self.data_dir.display();
+        Failure::unusable(match error.kind() {
+            // Of another file system: nothing beside it can become it by one rename.
+            io::ErrorKind::ResourceBusy | io::ErrorKind::CrossesDevices => format!(
+                "{shown} is where a file system is mounted: name a directory in it, which the restore makes"
+            ),
+            _ => format!("{shown}: {error}"),
+        })
     }
 
     /// A private directory beside the one that is wanted, so that one rename makes it.

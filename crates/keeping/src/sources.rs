@@ -13,6 +13,7 @@ use crate::manifest::{CONFIGURATION, ConfigurationFile, DATA};
 use crate::place::{Configuration, Place};
 use crate::scratch::SCRATCH;
 use crate::trail;
+use crate::unpack::RESTORED_CONFIGURATION;
 
 /// What begins every database of the embedded engine.
 const SQLITE: &[u8] = b"SQLite format 3\0";
@@ -40,8 +41,8 @@ pub(crate) enum SourceKind {
 }
 
 impl SourceKind {
-    /// What a later one names, an earlier one must not know: the rows come before the keys that open
-    /// them, and both before the trail, which is never shorter than the rows say.
+    /// What a later one names, an earlier one must not know: the rows come before the keys that
+    /// open them, and both before the trail, which is never shorter than the rows say.
     const fn order(&self, is_rows: bool, is_trail: bool) -> u8 {
         match self {
             SourceKind::Database if is_rows => 0,
@@ -109,7 +110,9 @@ impl Walk<'_> {
                 let text = format!("{}: its name is no text", path.display());
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
             };
-            if is_passing(name) {
+            // What an earlier restore put aside is no part of a server.
+            let is_aside = prefix.is_empty() && name == RESTORED_CONFIGURATION;
+            if is_passing(name) || is_aside {
                 continue;
             }
             // What a link leads to belongs to the server as much as a file in its place; a folder

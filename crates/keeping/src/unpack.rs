@@ -10,7 +10,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use signet_age::{AgeError, Decrypted, Identity, OwnKey};
 use signet_crypto::private_file;
 
-use crate::manifest::{CONFIGURATION, DATA, MANIFEST, MAX_MANIFEST_BYTES, Manifest, ManifestError};
+use crate::manifest::{CONFIGURATION, DATA, MAX_MANIFEST_BYTES, Manifest, ManifestError};
 use signet_archive::{ArchiveError, Entry, Reader};
 
 /// Below a restored data directory: the configuration file that the backup has, and those that it
@@ -170,9 +170,9 @@ fn below(name: &str) -> Result<PathBuf, UnpackError> {
         return Ok(Path::new(RESTORED_CONFIGURATION).join(rest));
     }
     let rest = name.strip_prefix(DATA).ok_or_else(nowhere)?;
-    // The place of the other kind is not reached by this one, nor the manifest's.
+    // The place of the other kind is not reached by this one.
     match rest.split('/').next() {
-        Some(RESTORED_CONFIGURATION | MANIFEST) | None => Err(nowhere()),
+        Some(RESTORED_CONFIGURATION) | None => Err(nowhere()),
         Some(_) => Ok(rest.into()),
     }
 }
@@ -246,7 +246,7 @@ mod tests {
     use signet_crypto::Secret;
 
     use super::*;
-    use crate::manifest::{Engine, VERSION};
+    use crate::manifest::{Engine, MANIFEST, VERSION};
     use signet_archive::Writer;
 
     fn manifest() -> Manifest {
@@ -319,12 +319,7 @@ mod tests {
     #[test]
     fn files_that_belong_nowhere_and_other_first_files_are_refused() {
         let text = manifest().to_bytes();
-        for name in [
-            "etc/passwd",
-            "data",
-            "data/backup.json",
-            "data/restored-configuration/x",
-        ] {
+        for name in ["etc/passwd", "data", "data/restored-configuration/x"] {
             let folder = tempfile::tempdir().expect("a folder");
             let bytes = archive(&[(MANIFEST, 0o600, &text), (name, 0o600, b"x")]);
             let refused = unpacked(&bytes, folder.path()).expect_err(name);

@@ -128,6 +128,9 @@ async fn a_backup_that_is_made_under_changes_is_the_server_again() {
     };
     assert_eq!(admin(&["group", "add", "before"]), Some(0));
     assert_eq!(admin(&["realm", "add", "acme"]), Some(0));
+    // A realm has its keys from its first request on.
+    let metadata = format!("{}/acme/.well-known/openid-configuration", dev.url);
+    assert_eq!(dev.client().get(&metadata, &[]).await.unwrap().status, 200);
     let mut browser = Browser::new(&dev);
     let code = browser.code("native", "openid offline_access").await;
     let tokens = redeem(&dev, &code).await;
@@ -408,7 +411,7 @@ fn what_does_not_verify_is_no_backup() {
     assert!(!file.exists() && !desk.path("backup.age.part").exists());
     fs::write(&keys, &own).unwrap();
     fs::write(&kept, own).unwrap();
-    // A record of the trail that somebody changed.
+    // A record of the trail that somebody changed, and an end that somebody cut off.
     let audit = dev.data.join("audit");
     let segment = fs::read_dir(&audit)
         .unwrap()
@@ -418,13 +421,60 @@ fn what_does_not_verify_is_no_backup() {
                 .is_some_and(|extension| extension == "audit")
         })
         .unwrap();
-    let mut bytes = fs::read(&segment).unwrap();
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 1;
-    fs::write(&segment, bytes).unwrap();
-    let said = desk.backup(&file, &["--data-dir", dev.dir()]);
-    assert_eq!(refused(&said), "not_verified", "{}", text(&said.stderr));
-    assert!(!file.exists());
+    let whole = fs::read(&segment).unwrap();
+    let middle = whole.len() / 2;
+    let mut changed = whole.clone();
+    changed[middle] ^= 1;
+    for bytes in [&changed[..], &whole[..middle]] {
+        fs::write(&segment, bytes).unwrap();
+        let said = desk.backup(&file, &["--data-dir", dev.dir()]);
+        assert_eq!(refused(&said), "not_verified", "{}", text(&said.stderr));
+        assert!(!file.exists());
+    }
+    // The rest of the server can be kept all the same, and who restores it hears of it.
+    let said = desk.backup(&file, &["--data-dir", dev.dir(), "--with-broken-trail"]);
+    assert_eq!(done(&said)["trail_broken"].as_array().unwrap().len(), 1);
+    let restored = done(&desk.restore(&file, &desk.path("restored"), &[]));
+    assert_eq!(restored["trail_broken"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_doctor_finds_a_server_well_and_counts_it() {
+    let desk = Desk::new();
+    let (_server, dev) = Server::dev(desk.folder.path());
+    let mut browser = Browser::new(&dev);
+    let code = browser.code("native", "openid offline_access").await;
+    member(&redeem(&dev, &code).await, "refresh_token");
+    let arguments = ["--json", "doctor", "--data-dir", dev.dir(), "--sizes"];
+    let found = done(&signet(&arguments));
+    assert_eq!(found["ok"], true, "{found}");
+    for row in found["checks"].as_array().unwrap() {
+        // What the machine of the test has is its own.
+        if row["check"] != "limits" && row["check"] != "disk" {
+            assert_eq!(row["state"], "ok", "{row}");
+        }
+    }
+    let sizes = &found["sizes"];
+    assert_eq!((&sizes["realms"][0]["people"], &sizes["realms"][0]["realm"]), (&2.into(), &"".into()));
+    assert!(sizes["realms"][0]["refresh_families"].as_u64() > Some(0), "{sizes}");
+    let tables = sizes["tables"].as_array().unwrap();
+    let clients = tables.iter().find(|table| table["table"] == "client");
+    assert!(clients.unwrap()["bytes"].as_u64() > Some(100), "{sizes}");
+    assert!(sizes["trail_bytes"].as_u64() > Some(0) && sizes["database_bytes"].as_u64() > Some(0));
+    assert!(sizes["process"]["resident_bytes"].as_u64() > Some(1 << 20), "{sizes}");
+
+    // What is wrong is an exit code, and is said.
+    let keys = dev.data.join("sealing-keys.json");
+    fs::set_permissions(&keys, fs::Permissions::from_mode(0o644)).unwrap();
+    let said = signet(&["--json", "doctor", "--data-dir", dev.dir()]);
+    assert_eq!(refused(&said), "something_is_wrong");
+    let row = json(&said)["checks"][8].clone();
+    assert_eq!((&row["check"], &row["state"]), (&"permissions".into(), &"wrong".into()));
+    assert!(row["mend"].as_str().unwrap().starts_with("chmod 600"), "{row}");
+    let said = signet(&["doctor", "--data-dir", dev.dir()]);
+    assert_eq!(said.status.code(), Some(1));
+    let shown = text(&said.stdout);
+    assert!(shown.starts_with("CHECK") && shown.contains("mend: chmod 600"), "{shown}");
 }
 
 #[tokio::test]

@@ -217,24 +217,20 @@ pub(crate) async fn mail(subject: Arc<Subject>) -> Finding {
             None => "without a configuration file nothing is known of it",
         });
     };
+    let Some(mail) = &found.config.mail else {
+        return Finding::warning(
+            "no mail is configured: mailed codes, invitations and recovery are not offered",
+            "set [mail] from and [mail.smtp]",
+        );
+    };
+    let Some(smtp) = &mail.smtp else {
+        return Finding::ok("mails are written to files");
+    };
+    let shown = &smtp.host;
     let mailer = match signet_assembly::mailer(&found.config, &found.base) {
         Ok(Some(mailer)) => mailer,
-        Ok(None) => {
-            return Finding::warning(
-                "no mail is configured: mailed codes, invitations and recovery are not offered",
-                "set [mail] from and [mail.smtp]",
-            );
-        }
+        Ok(None) => return Finding::wrong("[mail] names no way", "correct [mail]"),
         Err(why) => return Finding::wrong(why, "correct [mail]"),
-    };
-    let shown = match found
-        .config
-        .mail
-        .as_ref()
-        .and_then(|mail| mail.smtp.as_ref())
-    {
-        Some(smtp) => smtp.host.clone(),
-        None => return Finding::ok("mails are written to files"),
     };
     match mailer.reach().await {
         Ok(()) => Finding::ok(format!("{shown} takes the connection, and who we are")),

@@ -44,9 +44,13 @@ pub(crate) fn store(subject: &Subject) -> Finding {
 
 fn embedded(status: &SchemaStatus) -> Finding {
     let found = format!("the embedded database is readable, schema {}", status.found);
-    match status.pending() {
-        [] => Finding::ok(found),
-        steps => Finding::warning(
+    match (status.accept(), status.pending()) {
+        (Err(SchemaMismatch::New), _) => Finding::wrong(
+            format!("{found}, and this version knows {}", status.known()),
+            "use the version that wrote it, or a later one: `signet upgrade check`",
+        ),
+        (_, []) => Finding::ok(found),
+        (_, steps) => Finding::warning(
             format!("{found}; the next start brings it to {}", status.known()),
             format!(
                 "back it up first ({} steps): `signet upgrade check`",
