@@ -4,7 +4,6 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use clap::Args;
 use serde_json::json;
@@ -19,6 +18,7 @@ use signet_terminal::{Failure, Output, Progress};
 use crate::check::{self, Checked};
 use crate::given::Closing;
 use crate::manifest::{DATA, Database, Engine, MANIFEST, Manifest, VERSION};
+use crate::moment::now;
 use crate::place::{Place, Which};
 use crate::scratch::Scratch;
 use crate::sources::{self, Source, SourceKind};
@@ -437,9 +437,4 @@ fn manifest(place: &Place, database: Option<Database>, made_at: u64) -> Result<M
         data_dir: place.data_dir.display().to_string(),
         configuration: Vec::new(),
     })
-}
-
-pub(crate) fn now() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    since.map_or(0, |since| since.as_secs())
 }

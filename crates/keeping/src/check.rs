@@ -12,8 +12,8 @@ use signet_registry::keys::{self, SEALING_FILE, SealingFile};
 use signet_store::sqlite::{self, DATABASE_FILE, LOCK_FILE, Options};
 use signet_store::{RealmId, RealmStore, SqliteStore, Store};
 
-use crate::backup::now;
 use crate::manifest::{Engine, Manifest};
+use crate::moment::now;
 use crate::trail::{self, OfNode};
 
 /// A trail that verifies.

@@ -16,6 +16,7 @@ mod check;
 mod doctor;
 mod given;
 pub mod manifest;
+mod moment;
 mod place;
 mod restore;
 mod scratch;

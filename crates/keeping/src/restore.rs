@@ -19,10 +19,11 @@ use signet_store::Table;
 use signet_store::sqlite::{self};
 use signet_terminal::{Failure, Output, Progress};
 
-use crate::backup::{merge, now};
+use crate::backup::merge;
 use crate::check::{self, Checked};
 use crate::given::Opening;
 use crate::manifest::{Engine, Manifest};
+use crate::moment::now;
 use crate::unpack::{self, Key, RESTORED_CONFIGURATION, UnpackError, Unpacked};
 
 /// What waits in the store to be consumed, and may have been since: a table, and what the
@@ -103,7 +104,7 @@ impl Restore {
         unpack::sync_directories(&path).map_err(|e| unusable(&e))?;
         drop(progress);
 
-        // Over an empty directory, or where there is none.
+        // An empty directory is replaced by it.
         private_file::rename(&path, &self.data_dir).map_err(|e| self.not_renamed(&e))?;
         part.0 = None;
         self.answer(&unpacked, &checked, &forgotten, output)

@@ -42,8 +42,8 @@ pub(crate) fn read(data_dir: &Path) -> io::Result<Vec<WrittenBy>> {
 }
 
 /// Remembers that this version writes the directory from now on, `now` Unix seconds. Writes nothing
-/// where that is known. A file that cannot be read begins anew: it is for people, and no reason to
-/// refuse a start.
+/// where that is known. A file that cannot be read is begun again: it is for people, and no reason
+/// to refuse a start.
 ///
 /// # Errors
 /// What the system says.

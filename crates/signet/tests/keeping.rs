@@ -296,7 +296,7 @@ async fn a_backup_that_is_made_under_changes_is_the_server_again() {
     server.signal("TERM");
     server.end();
 
-    // Everybody logs in again, and what rests opens all the same.
+    // Everybody logs in again, and data at rest opens all the same.
     let ended = desk.path("ended");
     done(&desk.restore(&file, &ended, &["--end-sessions"]));
     let mut server = start_on(&ended, &dev, &desk.path("log-3"), &[]);
@@ -455,13 +455,22 @@ async fn a_doctor_finds_a_server_well_and_counts_it() {
         }
     }
     let sizes = &found["sizes"];
-    assert_eq!((&sizes["realms"][0]["people"], &sizes["realms"][0]["realm"]), (&2.into(), &"".into()));
-    assert!(sizes["realms"][0]["refresh_families"].as_u64() > Some(0), "{sizes}");
+    assert_eq!(
+        (&sizes["realms"][0]["people"], &sizes["realms"][0]["realm"]),
+        (&2.into(), &"".into())
+    );
+    assert!(
+        sizes["realms"][0]["refresh_families"].as_u64() > Some(0),
+        "{sizes}"
+    );
     let tables = sizes["tables"].as_array().unwrap();
     let clients = tables.iter().find(|table| table["table"] == "client");
     assert!(clients.unwrap()["bytes"].as_u64() > Some(100), "{sizes}");
     assert!(sizes["trail_bytes"].as_u64() > Some(0) && sizes["database_bytes"].as_u64() > Some(0));
-    assert!(sizes["process"]["resident_bytes"].as_u64() > Some(1 << 20), "{sizes}");
+    assert!(
+        sizes["process"]["resident_bytes"].as_u64() > Some(1 << 20),
+        "{sizes}"
+    );
 
     // What is wrong is an exit code, and is said.
     let keys = dev.data.join("sealing-keys.json");
@@ -469,12 +478,21 @@ async fn a_doctor_finds_a_server_well_and_counts_it() {
     let said = signet(&["--json", "doctor", "--data-dir", dev.dir()]);
     assert_eq!(refused(&said), "something_is_wrong");
     let row = json(&said)["checks"][8].clone();
-    assert_eq!((&row["check"], &row["state"]), (&"permissions".into(), &"wrong".into()));
-    assert!(row["mend"].as_str().unwrap().starts_with("chmod 600"), "{row}");
+    assert_eq!(
+        (&row["check"], &row["state"]),
+        (&"permissions".into(), &"wrong".into())
+    );
+    assert!(
+        row["mend"].as_str().unwrap().starts_with("chmod 600"),
+        "{row}"
+    );
     let said = signet(&["doctor", "--data-dir", dev.dir()]);
     assert_eq!(said.status.code(), Some(1));
     let shown = text(&said.stdout);
-    assert!(shown.starts_with("CHECK") && shown.contains("mend: chmod 600"), "{shown}");
+    assert!(
+        shown.starts_with("CHECK") && shown.contains("mend: chmod 600"),
+        "{shown}"
+    );
 }
 
 #[tokio::test]

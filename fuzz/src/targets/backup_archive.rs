@@ -1,5 +1,5 @@
-//! Archives of backups. Rule: what is read has relative names alone, none of them twice, and is written
-//! the same way again, byte for byte.
+//! Archives of backups. Rule: what is read has relative names alone, none of them twice, and is
+//! written the same way again, byte for byte.
 
 use std::collections::BTreeSet;
 use std::io::Read;

@@ -12,7 +12,7 @@ use tokio::net::lookup_host;
 
 use super::Finding;
 use super::subject::Subject;
-use crate::backup::now;
+use crate::moment::now;
 
 /// How far clocks may be apart, seconds: answers say whole seconds, and take their time.
 const NEAR: u64 = 2;

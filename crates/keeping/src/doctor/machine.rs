@@ -174,7 +174,7 @@ pub(crate) fn limits(subject: &Subject) -> Finding {
     of_files(files, connections, whose)
 }
 
-/// The hard limit of open files, as Linux shows it; None: there is none.
+/// The hard limit of open files, as Linux shows it; None: unlimited.
 fn open_files(text: &str) -> Option<Option<u64>> {
     let line = text
         .lines()

@@ -104,7 +104,7 @@ const CHECKS: &[Check] = &[
     },
     Check {
         name: "tls",
-        about: "the certificate that is shown is the issuer's, from an authority that is believed, and lasts",
+        about: "the certificate that is shown is the issuer's, from an authority that is trusted, and lasts",
         run: |subject| Box::pin(network::tls(subject)),
     },
     Check {

@@ -11,7 +11,7 @@ use tokio_rustls::TlsConnector;
 
 use super::Finding;
 use super::subject::Subject;
-use crate::backup::now;
+use crate::moment::now;
 
 /// A certificate that ends within this time is about to be missed, seconds.
 const SOON: u64 = 14 * 86_400;

@@ -12,7 +12,7 @@ use signet_terminal::output::table;
 
 use super::machine;
 use super::subject::Subject;
-use crate::backup::now;
+use crate::moment::now;
 
 /// Rows that are read at once.
 const PAGE: usize = 1024;
