@@ -227,11 +227,12 @@ fn answer(
     sizes: Option<&Value>,
     output: &Output,
 ) -> Result<(), Failure> {
-    let list: Vec<Value> = rows
+    let list: Vec<Value> = CHECKS
         .iter()
-        .map(|(name, finding)| {
-            json!({ "check": name, "state": finding.state.name(), "found": finding.found,
-                    "mend": finding.mend })
+        .zip(rows)
+        .map(|(check, (name, finding))| {
+            json!({ "check": name, "about": check.about, "state": finding.state.name(),
+                    "found": finding.found, "mend": finding.mend })
         })
         .collect();
     let wrong: Vec<&str> = rows

@@ -525,6 +525,9 @@ mod tests {
         assert_eq!(third.file, again.file);
         assert_eq!(std::fs::read(wish.directory.join(FILE)).unwrap(), text);
         assert_eq!(std::fs::read(wish.directory.join("ca.pem")).unwrap(), ca);
+        let faults = signet_config::check::check(&config, Path::new("."), true);
+        assert_eq!(faults, [], "the development configuration is a good one");
+
         let elsewhere = dir.path().join("elsewhere");
         std::fs::rename(&wish.directory, &elsewhere).unwrap();
         let wish = DevOptions {
@@ -540,8 +543,6 @@ mod tests {
         };
         assert_eq!(moved.file, expected, "it says where it is");
         assert_eq!(read_file(&elsewhere).unwrap(), expected);
-        let faults = signet_config::check::check(&config, Path::new("."), true);
-        assert_eq!(faults, [], "the development configuration is a good one");
     }
 
     #[test]
