@@ -127,14 +127,13 @@ impl Backup {
                 written.files
             )];
             lines.extend(checked.lines());
-            match &manifest.database {
-                Some(database) => lines.push(format!(
+            if let Some(database) = &manifest.database {
+                lines.push(format!(
                     "The rows are not in it: they are in {}, which was at {} (its clock: {} ms) before the rest was read. Back it up with its own tools, up to that place or later.",
                     database.address,
                     database.lsn.as_deref().unwrap_or("no place that it names"),
                     database.now_ms
-                )),
-                None => {}
+                ));
             }
             lines.push(
                 "Whoever opens it can sign tokens. Keep what opens it elsewhere: without it nothing is restored.".to_owned(),

@@ -16,8 +16,8 @@ pub(crate) struct Closing {
     /// File with the passphrase that the backup is encrypted to [default: asked at the terminal].
     #[arg(long, value_name = "F")]
     passphrase_file: Option<PathBuf>,
-    /// An age recipient (age1...) that it is encrypted to instead: whoever makes the backup cannot
-    /// read it later.
+    /// An age recipient (age1...) that it is encrypted to instead: the machine that makes the
+    /// backup cannot read it later.
     #[arg(long, value_name = "RECIPIENT", conflicts_with = "passphrase_file")]
     recipient: Option<String>,
 }

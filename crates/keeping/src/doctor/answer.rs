@@ -117,14 +117,15 @@ pub(crate) fn of_clocks(found: &[(&str, i64)]) -> Finding {
         "{whose} is {} s {side} this machine's clock",
         ahead.unsigned_abs()
     );
-    match ahead.unsigned_abs() {
-        ..=NEAR => {
-            let names: Vec<&str> = found.iter().map(|(whose, _)| *whose).collect();
-            Finding::ok(format!("as {} has it", names.join(" and ")))
-        }
-        ..=FAR => Finding::warning(text, SYNCHRONIZE),
-        _ => Finding::wrong(text, SYNCHRONIZE),
+    let apart = ahead.unsigned_abs();
+    if apart > FAR {
+        return Finding::wrong(text, SYNCHRONIZE);
     }
+    if apart > NEAR {
+        return Finding::warning(text, SYNCHRONIZE);
+    }
+    let names: Vec<&str> = found.iter().map(|(whose, _)| *whose).collect();
+    Finding::ok(format!("as {} has it", names.join(" and ")))
 }
 
 /// This machine's clock.
