@@ -77,7 +77,10 @@ mod tests {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             since: 5,
         };
-        assert_eq!(read(folder.path()).expect("is read"), [own.clone()]);
+        assert_eq!(
+            read(folder.path()).expect("is read"),
+            std::slice::from_ref(&own)
+        );
         let other = r#"[{ "version": "0.0.9", "since": 1 }]"#;
         std::fs::write(folder.path().join(FILE), other).expect("is written");
         note(folder.path(), 5).expect("is written");
