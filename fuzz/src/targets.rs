@@ -6,6 +6,7 @@ pub mod agent_json;
 pub mod agent_log;
 pub mod agent_message;
 pub mod authorization_request;
+pub mod backup_archive;
 pub mod certificate;
 pub mod compact_certificate;
 pub mod compact_jws;
@@ -195,6 +196,11 @@ pub const TARGETS: &[Target] = &[
         name: "authorization_request",
         run: authorization_request::run,
         dictionary: FORM,
+    },
+    Target {
+        name: "backup_archive",
+        run: backup_archive::run,
+        dictionary: &["ustar", "data/", "..", "/", "\u{0}", "0", "2", "77777777777"],
     },
     Target {
         name: "certificate",

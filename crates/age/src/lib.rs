@@ -3,7 +3,9 @@
 //!
 //! The format is short: a header with the file's key, sealed for each of those who may read it, and
 //! the text in chunks of 64 KiB, each sealed by itself. A file that was cut, reordered or changed
-//! is refused. What is read before a mistake shows is never given out.
+//! is refused. [`decrypt`] gives out nothing of it; [`Decrypted`], for files that are longer than
+//! memory is, gives out chunks that hold, and ends in an error: who reads by it uses nothing before
+//! the end.
 //!
 //! The primitives are [`signet_crypto`]'s. The library of the format for Rust brings a second
 //! cryptography library and one of translations; what is left of it is this framing.
@@ -15,7 +17,7 @@ mod payload;
 
 pub use header::{MAGIC, is_encrypted};
 pub use key::{Identity, Recipient};
-pub use payload::{Encrypted, decrypt};
+pub use payload::{Decrypted, Encrypted, OwnKey, decrypt};
 
 /// Largest work factor of a passphrase that is accepted: 2 to this power kibibytes, four gibibytes.
 /// It is the one that the format's own program accepts; others choose by the time it takes them.

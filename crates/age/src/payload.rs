@@ -1,15 +1,15 @@
 //! The text, in chunks that are sealed each by itself: a file can be written while it is made.
 
-use std::io::{self, Write};
+use std::io::{self, BufRead, ErrorKind, Read, Write};
 
 use signet_crypto::chacha::{ChaChaKey, TAG_LEN};
 use signet_crypto::kdf::hkdf_sha256;
 use signet_crypto::random;
 use zeroize::Zeroizing;
 
-use crate::AgeError;
 use crate::header::{self, FileKey};
 use crate::key::{Identity, Recipient};
+use crate::{AgeError, MAX_HEADER_BYTES};
 
 /// Bytes of a chunk's text.
 const CHUNK: usize = 64 * 1024;
@@ -44,6 +44,7 @@ impl Chunks {
 /// A file that is being written. Without [`Encrypted::finish`] it is cut off, and nobody reads it.
 pub struct Encrypted<W: Write> {
     into: W,
+    file_key: FileKey,
     chunks: Chunks,
     /// What waits for its chunk to be full. It never grows, so that it is wiped where it was.
     waiting: Zeroizing<Vec<u8>>,
@@ -63,8 +64,15 @@ impl<W: Write> Encrypted<W> {
         Ok(Encrypted {
             into,
             chunks: Chunks::new(&file_key, &nonce),
+            file_key,
             waiting: Zeroizing::new(Vec::with_capacity(CHUNK + TAG_LEN)),
         })
+    }
+
+    /// What opens this one file again: for who wrote it and reads it back, and is not whom it is
+    /// for.
+    pub fn own_key(&self) -> OwnKey {
+        OwnKey(FileKey::new(*self.file_key.expose()))
     }
 
     /// Ends the file, and gives what it was written into.
@@ -103,6 +111,145 @@ impl<W: Write> Write for Encrypted<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.into.flush()
+    }
+}
+
+/// The key of one file that was written here ([`Encrypted::own_key`]).
+pub struct OwnKey(FileKey);
+
+/// A file that is being read. What is read is what was written, in order; that it is all of it is
+/// known at its end alone: a file that was cut off or changed ends in an error, and nothing that
+/// was read of it may be used then.
+pub struct Decrypted<R: BufRead> {
+    from: R,
+    chunks: Chunks,
+    /// The chunk that is given out.
+    chunk: Zeroizing<Vec<u8>>,
+    given: usize,
+    /// Of the chunk after it, what was read to see whether there is one.
+    ahead: Option<u8>,
+    state: Reading,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    Begun,
+    Within,
+    Ended,
+    Refused,
+}
+
+impl<R: BufRead> Decrypted<R> {
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// What the system says, of `from`; else an [`AgeError`] within ([`io::Error::get_ref`]).
+    pub fn new(from: R, identity: &Identity) -> io::Result<Decrypted<R>> {
+        Decrypted::of(from, |header| header::read(header, identity))
+    }
+
+    /// The same for who wrote the file.
+    ///
+    /// # Errors
+    /// As [`Decrypted::new`].
+    pub fn of_own(from: R, key: &OwnKey) -> io::Result<Decrypted<R>> {
+        Decrypted::of(from, |header| header::read_own(header, &key.0))
+    }
+
+    fn of(
+        mut from: R,
+        open: impl FnOnce(&[u8]) -> Result<(FileKey, usize), AgeError>,
+    ) -> io::Result<Decrypted<R>> {
+        let mut head = Vec::new();
+        let mut began = 0;
+        while head.len() < MAX_HEADER_BYTES {
+            let room = (MAX_HEADER_BYTES - head.len()) as u64;
+            let read = from.by_ref().take(room).read_until(b'\n', &mut head)?;
+            // What is no such file is not read to an end of line that may be far.
+            let begins = head.len().min(header::MAGIC.len());
+            if read == 0 || head[..begins] != header::MAGIC[..begins] {
+                break;
+            }
+            if head[began..].starts_with(b"--- ") {
+                break;
+            }
+            began = head.len();
+        }
+        let (file_key, end) = open(&head).map_err(refused)?;
+        if end != head.len() {
+            return Err(refused(AgeError::Header("it has no end")));
+        }
+        let mut nonce = [0; NONCE_LEN];
+        from.read_exact(&mut nonce).map_err(cut)?;
+        Ok(Decrypted {
+            from,
+            chunks: Chunks::new(&file_key, &nonce),
+            chunk: Zeroizing::new(Vec::with_capacity(CHUNK + TAG_LEN)),
+            given: 0,
+            ahead: None,
+            state: Reading::Begun,
+        })
+    }
+
+    /// The next chunk, opened; it is the last where nothing follows it.
+    fn next_chunk(&mut self) -> io::Result<()> {
+        self.chunk.clear();
+        self.given = 0;
+        self.chunk.extend(self.ahead.take());
+        let room = (CHUNK + TAG_LEN - self.chunk.len()) as u64;
+        self.from.by_ref().take(room).read_to_end(&mut self.chunk)?;
+        let mut next = [0];
+        let is_last = loop {
+            match self.from.read(&mut next) {
+                Ok(0) => break true,
+                Ok(_) => break false,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        };
+        self.ahead = (!is_last).then_some(next[0]);
+        let nonce = self.chunks.nonce(is_last);
+        let opened = self.chunks.key.open(nonce, &mut self.chunk);
+        // An empty chunk is the whole of an empty text, and never the end of another.
+        if opened.is_err() || (self.chunk.is_empty() && self.state == Reading::Within) {
+            self.chunk.clear();
+            self.state = Reading::Refused;
+            return Err(refused(AgeError::Changed));
+        }
+        self.state = if is_last {
+            Reading::Ended
+        } else {
+            Reading::Within
+        };
+        Ok(())
+    }
+}
+
+impl<R: BufRead> Read for Decrypted<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.given == self.chunk.len() {
+            match self.state {
+                Reading::Begun | Reading::Within => self.next_chunk()?,
+                Reading::Ended => return Ok(0),
+                Reading::Refused => return Err(refused(AgeError::Changed)),
+            }
+        }
+        let rest = &self.chunk[self.given..];
+        let count = rest.len().min(into.len());
+        into[..count].copy_from_slice(&rest[..count]);
+        self.given += count;
+        Ok(count)
+    }
+}
+
+fn refused(error: AgeError) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, error)
+}
+
+fn cut(error: io::Error) -> io::Error {
+    match error.kind() {
+        ErrorKind::UnexpectedEof => refused(AgeError::Changed),
+        _ => error,
     }
 }
 
@@ -154,6 +301,40 @@ mod tests {
         file.finish().unwrap()
     }
 
+    /// As [`decrypt`], piece by piece.
+    fn streamed(file: &[u8], identity: &Identity) -> Result<Vec<u8>, AgeError> {
+        let said = |error: io::Error| {
+            let within = error.get_ref().and_then(|error| error.downcast_ref());
+            *within.expect("an error of the format")
+        };
+        let mut text = Vec::new();
+        let mut reader = Decrypted::new(file, identity).map_err(said)?;
+        match reader.read_to_end(&mut text) {
+            Ok(_) => Ok(text),
+            Err(error) => {
+                // And it says so for as long as it is asked.
+                assert!(reader.read(&mut [0]).is_err());
+                Err(said(error))
+            }
+        }
+    }
+
+    #[test]
+    fn who_wrote_a_file_reads_it_back_without_being_whom_it_is_for() {
+        let (_, recipient) = Identity::generate().unwrap();
+        let recipient = Recipient::parse(&recipient).unwrap();
+        let mut file = Encrypted::new(Vec::new(), &recipient).unwrap();
+        let key = file.own_key();
+        file.write_all(&[3; CHUNK + 5]).unwrap();
+        let mut file = file.finish().unwrap();
+        let mut text = Vec::new();
+        let mut reader = Decrypted::of_own(&file[..], &key).unwrap();
+        reader.read_to_end(&mut text).unwrap();
+        assert_eq!(text, [3; CHUNK + 5]);
+        file[header::MAGIC.len() + 3] ^= 1;
+        assert!(Decrypted::of_own(&file[..], &key).is_err());
+    }
+
     fn passphrase(text: &str) -> Secret<String> {
         Secret::new(text.to_owned())
     }
@@ -164,6 +345,7 @@ mod tests {
             let text: Vec<u8> = (0..=250).cycle().take(length).collect();
             let (file, identity) = of_key(&text);
             assert_eq!(decrypt(&file, &identity).unwrap(), text, "{length}");
+            assert_eq!(streamed(&file, &identity).unwrap(), text, "{length}");
             assert!(header::is_encrypted(&file));
         }
     }
@@ -216,10 +398,13 @@ mod tests {
             let mut changed = file.clone();
             changed[at] ^= 1;
             assert!(decrypt(&changed, &identity).is_err(), "{at}");
+            assert!(streamed(&changed, &identity).is_err(), "{at}");
             assert!(decrypt(&file[..at], &identity).is_err(), "cut at {at}");
+            assert!(streamed(&file[..at], &identity).is_err(), "cut at {at}");
         }
         let longer = [&file[..], b"x"].concat();
         assert_eq!(decrypt(&longer, &identity), Err(AgeError::Changed));
+        assert_eq!(streamed(&longer, &identity), Err(AgeError::Changed));
         // The first chunk alone says that it is not the last.
         let cut = &file[..file.len() - 9 - TAG_LEN];
         assert_eq!(decrypt(cut, &identity), Err(AgeError::Changed));
@@ -239,6 +424,7 @@ mod tests {
             let file = file.finish().unwrap();
             let identity = Identity::parse(secret.expose()).unwrap();
             prop_assert_eq!(decrypt(&file, &identity).unwrap(), pieces.concat());
+            prop_assert_eq!(streamed(&file, &identity).unwrap(), pieces.concat());
         }
 
         #[test]
@@ -246,6 +432,7 @@ mod tests {
             let (_, identity) = of_key(b"");
             let file = [header::MAGIC, &bytes].concat();
             prop_assert!(decrypt(&file, &identity).is_err());
+            prop_assert!(streamed(&file, &identity).is_err());
         }
     }
 }

@@ -16,3 +16,4 @@ pub mod store;
 pub use first::{Development, Start, begin, complete, keep_keys};
 pub use further::{Further, keep};
 pub use host::rehearse;
+pub use people::mailer;

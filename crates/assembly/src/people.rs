@@ -81,7 +81,11 @@ pub(crate) fn services(config: &Config, base: &Path) -> Result<UserServiceOption
     })
 }
 
-fn mailer(config: &Config, base: &Path) -> Result<Option<Mailer>, String> {
+/// What mail leaves by; none where the configuration has no mail.
+///
+/// # Errors
+/// What of it cannot be used, for the operator.
+pub fn mailer(config: &Config, base: &Path) -> Result<Option<Mailer>, String> {
     let Some(mail) = &config.mail else {
         return Ok(None);
     };

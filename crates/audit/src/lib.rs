@@ -55,4 +55,4 @@ pub use outbox::{RecordedStore, carrying, leave_record, name_target, outside_act
 pub use segment::Places;
 pub use signet_store::{InvalidNodeId, NodeId};
 pub use trail::{Audit, AuditOptions, Opening};
-pub use writer::Opened;
+pub use writer::{Opened, known_records};

@@ -175,6 +175,20 @@ impl Remembered {
     }
 }
 
+/// How many records a node's log has at least, as the store knows it; none of a node that has no
+/// log.
+///
+/// # Errors
+/// The store's.
+pub async fn known_records(
+    store: &dyn Store,
+    node: &NodeId,
+    now: u64,
+) -> Result<Option<u64>, StoreError> {
+    let remembered = Remembered::load(store, node, now).await?;
+    Ok(remembered.map(|remembered| remembered.state.frontier.len()))
+}
+
 /// What is in the last segment.
 struct LastSegment {
     /// Up to the last checkpoint.

@@ -470,6 +470,7 @@ fn sealing() -> SealingKey {
     SealingKey {
         id: [7; 4],
         key: signet_crypto::Secret::new([7; 32]),
+        opens: signet_crypto::seal::Opens::All,
     }
 }
 

@@ -80,6 +80,39 @@ impl Purpose {
         }
     }
 
+    /// Whether a key that was narrowed to this still opens values of the purpose. What is in no
+    /// list may be consumed: it does not open.
+    fn is_open_to(self, opens: Opens) -> bool {
+        let (_, label) = self.label();
+        let at_rest = Self::AT_REST.contains(&label);
+        match opens {
+            Opens::All => true,
+            Opens::Lasting => at_rest || Self::HELD.contains(&label),
+            Opens::AtRest => at_rest,
+        }
+    }
+
+    /// The labels of data at rest.
+    const AT_REST: [&str; 7] = [
+        "signing_key",
+        "client_secret",
+        "audit_identity",
+        "provider-refresh-token",
+        "provider-secret",
+        "totp-secret",
+        "mail",
+    ];
+
+    /// The labels of what clients and browsers hold for longer than one answer, and whose rows say
+    /// whether it is still good.
+    const HELD: [&str; 5] = [
+        "refresh_token",
+        "session_cookie",
+        "console",
+        "device-cookie",
+        "provider-id-token",
+    ];
+
     fn position(self) -> Option<usize> {
         Self::PREPARED.iter().position(|purpose| *purpose == self)
     }
@@ -98,6 +131,20 @@ impl Purpose {
     }
 }
 
+/// What a key still opens. A store that was put back to an earlier moment has forgotten which
+/// values were consumed since: whatever could be consumed a second time must not open any more.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Opens {
+    /// Everything that it sealed.
+    #[default]
+    All,
+    /// Data at rest, refresh tokens and session cookies. Nothing that is good for
+    /// one answer: codes, pushed requests, device codes, pages, mailed links, nonces.
+    Lasting,
+    /// Data at rest alone.
+    AtRest,
+}
+
 /// The keys that seal: one current, older ones that still open.
 pub struct Keyring {
     current: RingKey,
@@ -107,6 +154,7 @@ pub struct Keyring {
 /// One key with everything that is derived from it.
 struct RingKey {
     id: [u8; KEY_ID_LEN],
+    opens: Opens,
     extracted: Extracted,
     prepared: Vec<AeadKey>,
 }
@@ -128,6 +176,7 @@ impl RingKey {
             .collect();
         RingKey {
             id: key.id,
+            opens: key.opens,
             extracted,
             prepared,
         }
@@ -215,7 +264,7 @@ impl Keyring {
         // Ids are random and short: should two keys share one, both are tried.
         std::iter::once(&self.current)
             .chain(&self.older)
-            .filter(|key| key.id == *id)
+            .filter(|key| key.id == *id && purpose.is_open_to(key.opens))
             .find_map(|key| key.with(purpose, |key| key.open(&aad, body)).ok())
             .ok_or(AeadError)
     }
@@ -257,6 +306,8 @@ pub struct SealingKey {
     pub id: [u8; 4],
     /// 32 random bytes.
     pub key: Secret<[u8; 32]>,
+    /// What it still opens.
+    pub opens: Opens,
 }
 
 impl SealingKey {
@@ -268,7 +319,11 @@ impl SealingKey {
         random::fill_system(&mut key);
         let secret = Secret::new(key);
         zeroize::Zeroize::zeroize(&mut key);
-        SealingKey { id, key: secret }
+        SealingKey {
+            id,
+            key: secret,
+            opens: Opens::All,
+        }
     }
 }
 
@@ -280,6 +335,7 @@ mod tests {
         SealingKey {
             id: [id; 4],
             key: Secret::new([byte; 32]),
+            opens: Opens::All,
         }
     }
 
@@ -291,6 +347,48 @@ mod tests {
             Purpose::Other("x"),
         ]);
         all
+    }
+
+    #[test]
+    fn a_narrowed_key_opens_nothing_that_could_be_consumed_again() {
+        let old = SealingKey::generate();
+        let sealed: Vec<(Purpose, Vec<u8>)> = purposes()
+            .into_iter()
+            .chain([
+                Purpose::Other("totp-secret"),
+                Purpose::Other("device-cookie"),
+            ])
+            .map(|purpose| {
+                let ring = Keyring::new(old.clone(), Vec::new());
+                (purpose, ring.seal(purpose, b"value").expect("sealed"))
+            })
+            .collect();
+        let opened = |opens| -> Vec<Purpose> {
+            let narrowed = SealingKey {
+                opens,
+                ..old.clone()
+            };
+            let ring = Keyring::new(SealingKey::generate(), vec![narrowed]);
+            let mut sealed = sealed.clone();
+            sealed.retain(|(purpose, value)| ring.open(*purpose, value).is_ok());
+            sealed.into_iter().map(|(purpose, _)| purpose).collect()
+        };
+        assert_eq!(opened(Opens::All).len(), sealed.len());
+        let lasting = [
+            Purpose::RefreshToken,
+            Purpose::SessionCookie,
+            Purpose::SigningKey,
+            Purpose::ClientSecret,
+            Purpose::Other("totp-secret"),
+            Purpose::Other("device-cookie"),
+        ];
+        assert_eq!(opened(Opens::Lasting), lasting);
+        let at_rest = [
+            Purpose::SigningKey,
+            Purpose::ClientSecret,
+            Purpose::Other("totp-secret"),
+        ];
+        assert_eq!(opened(Opens::AtRest), at_rest);
     }
 
     #[test]

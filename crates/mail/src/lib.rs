@@ -149,6 +149,26 @@ impl Mailer {
         matches!(self.transport, Transport::Directory(_))
     }
 
+    /// Whether messages could be sent: the SMTP server takes a connection, TLS and the credentials,
+    /// and the folder is there. Sends nothing.
+    ///
+    /// # Errors
+    /// [`MailError::Send`]: what it says.
+    pub async fn reach(&self) -> Result<(), MailError> {
+        let failed = |why: String| Err(MailError::Send(why));
+        match &self.transport {
+            Transport::Smtp(smtp) => match smtp.test_connection().await {
+                Ok(true) => Ok(()),
+                Ok(false) => failed("the server does not answer".to_owned()),
+                Err(error) => failed(said(&error)),
+            },
+            Transport::Directory(directory) => match directory.is_dir() {
+                true => Ok(()),
+                false => failed("the folder is gone".to_owned()),
+            },
+        }
+    }
+
     /// Sends: the SMTP server has the message when this returns, or the file is there. `now_ms`:
     /// Unix milliseconds, for the `Date` header.
     pub async fn send(&self, to: &str, content: Content<'_>, now_ms: u64) -> Result<(), MailError> {
@@ -234,6 +254,20 @@ fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         .mode(0o600)
         .open(path)?;
     std::io::Write::write_all(&mut file, bytes)
+}
+
+/// An error with what is behind it.
+fn said(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(error) = next {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        next = error.source();
+    }
+    text
 }
 
 fn tls_parameters(options: &SmtpOptions) -> Result<TlsParameters, MailError> {

@@ -18,6 +18,7 @@ mod full_disk;
 mod gate_revocations;
 mod gate_tokens;
 mod hubs;
+mod keeping;
 mod kubernetes;
 mod login;
 mod manual;

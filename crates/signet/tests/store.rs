@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::support::{Browser, Dev, REDIRECT, Server, VERIFIER, body, json, port_in, signet, text};
 
 /// The URL of a new database, with the password where only its owner reads it.
-fn new_url(server: &Database, directory: &Path) -> String {
+pub(crate) fn new_url(server: &Database, directory: &Path) -> String {
     use std::os::unix::fs::PermissionsExt;
     let file = directory.join("pgpass");
     std::fs::write(&file, format!("*:*:*:*:{}\n", database::PASSWORD)).unwrap();
@@ -23,7 +23,7 @@ fn new_url(server: &Database, directory: &Path) -> String {
 }
 
 /// A development server whose rows are in a database.
-fn dev_over(directory: &Path, url: &str) -> (Server, Dev) {
+pub(crate) fn dev_over(directory: &Path, url: &str) -> (Server, Dev) {
     dev_with(directory, url, &[])
 }
 

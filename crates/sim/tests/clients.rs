@@ -573,6 +573,7 @@ impl Clients {
         let key = SealingKey {
             id: [1; 4],
             key: Secret::new([2; 32]),
+            opens: signet_crypto::seal::Opens::All,
         };
         Arc::new(Clients {
             world: world.clone(),

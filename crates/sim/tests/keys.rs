@@ -121,6 +121,7 @@ fn keyring() -> Arc<Keyring> {
     let key = SealingKey {
         id: [5; 4],
         key: Secret::new([6; 32]),
+        opens: signet_crypto::seal::Opens::All,
     };
     Arc::new(Keyring::new(key, Vec::new()))
 }

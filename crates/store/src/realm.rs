@@ -57,6 +57,14 @@ impl RealmId {
         self.0.is_empty()
     }
 
+    /// Whose a partition of the whole store is.
+    pub fn of_partition(partition: &[u8]) -> RealmId {
+        let name = prefix_of(partition).get(MARK.len()..);
+        let name = name.and_then(|name| std::str::from_utf8(name).ok());
+        name.and_then(|name| RealmId::parse(name).ok())
+            .unwrap_or_default()
+    }
+
     fn prefix(&self) -> Vec<u8> {
         match self.is_default() {
             true => Vec::new(),
@@ -81,6 +89,15 @@ pub(crate) fn prefix_of(partition: &[u8]) -> &[u8] {
     };
     let end = name.iter().position(|byte| *byte == END);
     end.map_or(&[], |end| &partition[..MARK.len() + end])
+}
+
+/// A partition of the whole store, as its realm has it.
+pub(crate) fn without_prefix(partition: &[u8]) -> &[u8] {
+    match prefix_of(partition).len() {
+        0 => partition,
+        // The name's end is no part of it.
+        length => &partition[length + 1..],
+    }
 }
 
 /// One realm's view of a store. See the module.

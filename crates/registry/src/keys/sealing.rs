@@ -11,7 +11,7 @@
 use serde::{Deserialize, Serialize};
 use signet_crypto::{
     Secret, private_file,
-    seal::{Keyring, SealingKey},
+    seal::{Keyring, Opens, SealingKey},
 };
 use signet_encoding::base64url;
 use signet_merge::tell::BoxFuture;
@@ -86,6 +86,46 @@ struct StoredKey {
     created_at: u64,
     /// Seals no more since then.
     retired_at: Option<u64>,
+    /// What it still opens. Absent: everything, so that a file without it is what earlier versions
+    /// read.
+    #[serde(default, skip_serializing_if = "StoredOpens::is_all")]
+    opens: StoredOpens,
+}
+
+/// [`Opens`], as the file has it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredOpens {
+    #[default]
+    All,
+    Lasting,
+    AtRest,
+}
+
+impl StoredOpens {
+    #[allow(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde hands in a reference"
+    )]
+    fn is_all(&self) -> bool {
+        *self == StoredOpens::All
+    }
+
+    fn of(opens: Opens) -> StoredOpens {
+        match opens {
+            Opens::All => StoredOpens::All,
+            Opens::Lasting => StoredOpens::Lasting,
+            Opens::AtRest => StoredOpens::AtRest,
+        }
+    }
+
+    fn opens(self) -> Opens {
+        match self {
+            StoredOpens::All => Opens::All,
+            StoredOpens::Lasting => Opens::Lasting,
+            StoredOpens::AtRest => Opens::AtRest,
+        }
+    }
 }
 
 impl Drop for StoredKey {
@@ -254,8 +294,10 @@ impl SealingFile {
                 Some(known) => {
                     let retired = [known.retired_at, key.retired_at];
                     let retired = retired.into_iter().flatten().min();
-                    changed |= retired != known.retired_at;
-                    known.retired_at = retired;
+                    // And so is narrowed by one.
+                    let opens = known.opens.max(key.opens);
+                    changed |= retired != known.retired_at || opens != known.opens;
+                    (known.retired_at, known.opens) = (retired, opens);
                 }
             }
         }
@@ -311,6 +353,25 @@ impl SealingFile {
         self.promote(now)
     }
 
+    /// Begins again, after the store was put back to an earlier moment: a new key seals, and all
+    /// that were there open no more than this. The store has forgotten what was consumed since that
+    /// moment, and what they sealed for one answer could be consumed again.
+    ///
+    /// # Errors
+    /// See [`SealingError`]; then nothing has changed.
+    pub fn begin_again(&mut self, opens: Opens, now: u64) -> Result<(), SealingError> {
+        let before = self.keys.clone();
+        let opens = StoredOpens::of(opens);
+        let created_at = self.keys.iter().map(|key| key.created_at.saturating_add(1));
+        let created_at = created_at.max().unwrap_or(now).max(now);
+        for key in &mut self.keys {
+            key.retired_at.get_or_insert(now);
+            key.opens = key.opens.max(opens);
+        }
+        self.keys.push(StoredKey::generate(created_at));
+        self.keep(before)
+    }
+
     /// Puts the one that seals in front and writes the file.
     fn keep(&mut self, before: Vec<StoredKey>) -> Result<(), SealingError> {
         self.keys.sort_by(|a, b| {
@@ -360,6 +421,7 @@ impl StoredKey {
             key: base64url::encode(key.key.expose()),
             created_at: now,
             retired_at: None,
+            opens: StoredOpens::All,
         }
     }
 
@@ -374,6 +436,7 @@ impl StoredKey {
         Some(SealingKey {
             id: id.try_into().ok()?,
             key: Secret::new(key.expose().as_slice().try_into().ok()?),
+            opens: self.opens.opens(),
         })
     }
 }
@@ -409,6 +472,45 @@ mod tests {
             let exposed = SealingFile::open_or_create(directory.path(), 5);
             assert!(matches!(exposed, Err(SealingError::Exposed { .. })));
         }
+    }
+
+    #[test]
+    fn after_it_began_again_older_keys_open_what_lasts_and_every_node_learns_it() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let other = tempfile::tempdir().expect("a directory");
+        let mut file = SealingFile::open_or_create(directory.path(), 1).expect("is made");
+        let ring = file.keyring();
+        let code = ring.seal(Purpose::AuthorizationCode, b"x").expect("seals");
+        let token = ring.seal(Purpose::RefreshToken, b"x").expect("seals");
+        let key = ring.seal(Purpose::SigningKey, b"x").expect("seals");
+        let before = file.to_bytes();
+        // One that was prepared may have sealed since.
+        file.prepare(2).expect("is prepared");
+        file.begin_again(Opens::Lasting, 3).expect("begins again");
+
+        let check = |file: &SealingFile, opens_tokens: bool| {
+            let ring = file.keyring();
+            assert_ne!(Keyring::id_of(&code), Some(ring.current_id()));
+            assert!(ring.open(Purpose::AuthorizationCode, &code).is_err());
+            assert_eq!(
+                ring.open(Purpose::RefreshToken, &token).is_ok(),
+                opens_tokens
+            );
+            assert!(ring.open(Purpose::SigningKey, &key).is_ok());
+            let fresh = ring.seal(Purpose::AuthorizationCode, b"x").expect("seals");
+            assert!(ring.open(Purpose::AuthorizationCode, &fresh).is_ok());
+        };
+        check(&file, true);
+        let again = SealingFile::open_or_create(directory.path(), 4).expect("is read");
+        check(&again, true);
+        // A node that had the keys before takes the narrower of the two, in either order.
+        let mut known = SealingFile::adopt(other.path(), before.expose()).expect("is taken");
+        assert!(known.take_over(file.to_bytes().expose()).expect("is taken"));
+        check(&known, true);
+        file.take_over(before.expose()).expect("is taken");
+        check(&file, true);
+        file.begin_again(Opens::AtRest, 5).expect("begins again");
+        check(&file, false);
     }
 
     #[test]

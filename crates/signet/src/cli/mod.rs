@@ -3,7 +3,6 @@
 mod admin;
 mod agent;
 mod audit;
-mod backup;
 mod ceremony;
 mod certificate;
 mod compact;
@@ -180,11 +179,30 @@ pub enum Command {
         after_help = "Example:\n  signet store status --data-dir .signet"
     )]
     Store(store::StoreCommand),
-    /// Copy a single server's database and sealing keys, while it serves; the copy can be started.
+    /// Write everything of a server into one encrypted file, while it serves, and verify it by
+    /// restoring it.
     #[command(
-        after_help = "A server whose rows are in PostgreSQL is copied with the database's own tools.\n\nExample:\n  signet backup --config /etc/signet/signet.toml --out /backup/2026-11-26"
+        after_help = "docs/backup.md says what is in it, what a restore brings back, and what it does not.\n\nExample:\n  signet backup --to /backup/2026-11-27.age --passphrase-file /etc/signet/backup-passphrase --config /etc/signet/signet.toml\n  signet backup --to backup.age --passphrase-file passphrase --data-dir .signet"
     )]
-    Backup(backup::Backup),
+    Backup(signet_keeping::Backup),
+    /// Make a data directory from a backup: whole, or not at all.
+    #[command(
+        after_help = "Example:\n  signet restore --from /backup/2026-11-27.age --passphrase-file /etc/signet/backup-passphrase --data-dir /var/lib/signet"
+    )]
+    Restore(signet_keeping::Restore),
+    /// Whether this version can take a server over that another version wrote.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  signet upgrade check --data-dir .signet"
+    )]
+    Upgrade(signet_keeping::UpgradeCommand),
+    /// Look whether everything around a server is right: name, certificate, clock, proxy, mail,
+    /// store, disk, permissions, limits. Exit 0: nothing is wrong; 1: something is, and what mends
+    /// it.
+    #[command(
+        after_help = "Example:\n  signet doctor --config /etc/signet/signet.toml\n  signet doctor --data-dir .signet --sizes --json"
+    )]
+    Doctor(signet_keeping::Doctor),
     /// Show what a directory of declarations, or a namespace of Kubernetes, would change, and how
     /// much would end. Exit 0: nothing; 1: changes are pending; 2: the directory is wrong.
     #[command(after_help = "Example:\n  signet plan declarations/ --data-dir .signet")]
@@ -287,7 +305,10 @@ pub fn run() -> ExitCode {
         Command::Agents(command) => admin::agents(command, &output),
         Command::Mcp(command) => mcp::run(command, &output),
         Command::Store(command) => store::run(command, &output),
-        Command::Backup(arguments) => backup::run(&arguments, &output),
+        Command::Backup(arguments) => arguments.run(&output),
+        Command::Restore(arguments) => arguments.run(&output),
+        Command::Upgrade(command) => command.run(&output),
+        Command::Doctor(arguments) => arguments.run(&output),
         Command::Plan(arguments) => arguments.run(&output),
         Command::Apply(arguments) => arguments.run(&output),
         Command::Export(arguments) => arguments.run(&output),

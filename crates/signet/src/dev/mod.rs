@@ -170,6 +170,12 @@ pub fn prepare(
 
     let mut file = known.unwrap_or_else(|| fresh(&directory, &issuer, &mail_dir));
     let mut moved = file.issuer != issuer;
+    // A directory that was moved, or restored elsewhere, says where it is now.
+    let ca_cert = directory.join(CA_CERT);
+    if (&file.ca_cert, &file.mail_dir) != (&ca_cert, &mail_dir) {
+        (file.ca_cert, file.mail_dir) = (ca_cert, mail_dir);
+        moved = true;
+    }
     if let Some(node) = file.node.as_mut().filter(|node| node.url != own) {
         node.url = own;
         moved = true;
@@ -522,6 +528,22 @@ mod tests {
         assert_eq!(std::fs::read(wish.directory.join("ca.pem")).unwrap(), ca);
         let faults = signet_config::check::check(&config, Path::new("."), true);
         assert_eq!(faults, [], "the development configuration is a good one");
+
+        let elsewhere = dir.path().join("elsewhere");
+        std::fs::rename(&wish.directory, &elsewhere).unwrap();
+        let wish = DevOptions {
+            directory: elsewhere.clone(),
+            ..wish
+        };
+        let (_, moved) = prepare(&wish, a, b, now).unwrap();
+        let elsewhere = elsewhere.canonicalize().unwrap();
+        let expected = DevFile {
+            ca_cert: elsewhere.join(CA_CERT),
+            mail_dir: elsewhere.join("mail"),
+            ..again.file.clone()
+        };
+        assert_eq!(moved.file, expected, "it says where it is");
+        assert_eq!(read_file(&elsewhere).unwrap(), expected);
     }
 
     #[test]

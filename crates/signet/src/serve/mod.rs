@@ -176,6 +176,9 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
         }
     };
     let (config, options) = config;
+    if let Err(error) = signet_keeping::note_version(&config.data_dir, now) {
+        tracing::warn!(%error, "failed to note the version that writes the data directory");
+    }
     let cluster = Cluster::new(options, clock.clone(), store);
     let stop = async {
         tokio::select! {

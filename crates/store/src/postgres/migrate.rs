@@ -25,6 +25,43 @@ pub(super) async fn connected(
     programs(&session.client, whose).await
 }
 
+/// Where a database is in its own time: what a recovery of it can be asked to stop at.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Position {
+    /// What it calls itself and its version.
+    pub server: String,
+    /// Its clock, Unix milliseconds.
+    pub now_ms: u64,
+    /// The place in its log up to which everything was written (`recovery_target_lsn`); none of one
+    /// that has no such log.
+    pub lsn: Option<String>,
+}
+
+pub(super) async fn position(options: &Options) -> Result<Position, PostgresError> {
+    let session = Session::open(options, Purpose::Schema).await?;
+    let client = &session.client;
+    let row = client
+        .query_one(
+            "SELECT version(), (extract(epoch FROM clock_timestamp()) * 1000)::int8",
+            &[],
+        )
+        .await?;
+    let lsn = match session.dialect {
+        Dialect::PostgreSql => {
+            let row = client
+                .query_one("SELECT pg_current_wal_lsn()::text", &[])
+                .await?;
+            row.try_get(0)?
+        }
+        Dialect::Distributed => None,
+    };
+    Ok(Position {
+        server: row.try_get(0)?,
+        now_ms: u64::try_from(row.try_get::<_, i64>(1)?).unwrap_or(0),
+        lsn,
+    })
+}
+
 /// What becomes of programs that cannot work on the schema any more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Behind {

@@ -27,7 +27,7 @@ mod writer;
 
 pub use address::{Address, Host, InvalidUrl, MAX_HOSTS, TlsMode};
 pub use layout::{MIDDLE_BUCKET, NARROW_BUCKET, WIDE_BUCKET};
-pub use migrate::{Behind, MIGRATE_SECONDS};
+pub use migrate::{Behind, MIGRATE_SECONDS, Position};
 pub use queue::MAX_QUEUE;
 pub use schema::{MIGRATIONS, SCHEMA_VERSION};
 pub use session::{CONNECT_SECONDS, PHASE_SECONDS};
@@ -416,6 +416,14 @@ impl PostgresStore {
     /// See [`PostgresError`].
     pub fn connected(options: &Options) -> Result<BTreeMap<u32, u64>, PostgresError> {
         apart(migrate::connected(options, schema::Whose::All))
+    }
+
+    /// Where the database is in its own time.
+    ///
+    /// # Errors
+    /// See [`PostgresError`].
+    pub fn position(options: &Options) -> Result<Position, PostgresError> {
+        apart(migrate::position(options))
     }
 
     /// How many of those are not of this process.

@@ -18,7 +18,7 @@ mod reserve;
 mod sql;
 mod writer;
 
-pub use backup::backup;
+pub use backup::{Size, forget, integrity, is_replicated, schema_of, sizes, snapshot};
 pub use driven::{Committed, Driver, Surroundings, ends_of_transactions};
 pub use open::{DATABASE_FILE, LOCK_FILE, OpenError};
 pub use reserve::{DEFAULT_RESERVE, RESERVE_FILE};

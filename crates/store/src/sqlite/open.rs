@@ -304,7 +304,7 @@ fn number(connection: &Connection, pragma: &str) -> rusqlite::Result<i32> {
 }
 
 /// How a file's layout stands to this program; None: the file is empty.
-fn layout(
+pub(super) fn layout(
     connection: &Connection,
     path: &Path,
     steps: &'static [Migration],
