@@ -54,7 +54,7 @@ impl<I: Input, O: Output> Row for Operation<I, O> {
         Box::pin(async move {
             let facts = self.facts();
             let named = names(&context);
-            let done = perform(self, &acting, context, &named).await;
+            let done = perform(self, &acting, context).await;
             done.map_err(|problem| problem.about(facts.path, &named).needing(facts.needs))
         })
     }
@@ -82,7 +82,7 @@ async fn serve<I: Input, O: Output>(
         .then(|| new_nonce(&context.realm.keyring(), context.now()))
         .flatten();
     let named = names(&context);
-    let mut answer = match answer(operation, context, &named).await {
+    let mut answer = match answer(operation, context).await {
         Ok(reply) => reply.into_response(),
         Err(problem) => problem
             .about(facts.path, &named)
@@ -98,7 +98,6 @@ async fn serve<I: Input, O: Output>(
 async fn answer<I: Input, O: Output>(
     operation: &Operation<I, O>,
     context: Context,
-    named: &[String],
 ) -> Result<Reply, Problem> {
     let admin = Admin::of_request(&context).await.inspect_err(|problem| {
         let event = context.event(Action::ADMIN);
@@ -112,16 +111,16 @@ async fn answer<I: Input, O: Output>(
         peer: context.peer,
         now_ms: context.now_ms,
     };
-    perform(operation, &acting, context, named).await
+    perform(operation, &acting, context).await
 }
 
 async fn perform<I: Input, O: Output>(
     operation: &Operation<I, O>,
     acting: &Acting,
     mut context: Context,
-    named: &[String],
 ) -> Result<Reply, Problem> {
+    let segments = context.params.clone();
     let input = input::read(operation.facts().method, &mut context);
-    let target = named.join("/");
-    operation.perform(acting, &target, input).await?.reply()
+    let perform = operation.perform(acting, &segments, input);
+    perform.await?.reply()
 }

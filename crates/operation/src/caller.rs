@@ -1,6 +1,8 @@
 //! Who calls the admin API, and what they may.
+use crate::facts::Facts;
 use crate::problem::Problem;
-use crate::right::Role;
+use crate::right::Right;
+use crate::roles::{Rights, needed};
 use http::{HeaderName, StatusCode, header};
 use signet_directory::session::{RECENT, SessionRow, Shown, has_two_factors};
 use signet_directory::{User, session};
@@ -13,7 +15,7 @@ use signet_oauth::error::ErrorCode;
 use signet_oauth::issued::access_token::{TokenLookup, TokenState, VerifiedAccessToken};
 use signet_oauth::params::Params;
 use signet_oauth::request::{self, PeerCertificate, Request};
-use signet_oauth::scope::ScopeSet;
+use signet_oauth::scope::{ADMIN, ADMIN_READ, ScopeSet};
 use signet_oauth::token::decision::SingleUse;
 use signet_oauth::token::dpop_policy::check_presentation;
 use signet_realm::realms::Realms;
@@ -32,7 +34,7 @@ pub struct Admin {
     /// A user's id or a `client_id`.
     pub who: String,
     /// What they may.
-    pub role: Role,
+    pub rights: Rights,
     /// None: a client.
     login: Option<PersonLogin>,
 }
@@ -94,7 +96,40 @@ fn unauthorized(detail: &'static str) -> Problem {
     Problem::new(StatusCode::UNAUTHORIZED, NOT_VALID, detail)
 }
 
+/// The most that a scope reaches: to everything, or to what is read. None: it is none of
+/// administration.
+fn reach(scope: &ScopeSet) -> Option<&'static str> {
+    [ADMIN, ADMIN_READ]
+        .into_iter()
+        .find(|name| scope.contains(name))
+}
+
 impl Admin {
+    /// Whether they may perform an operation.
+    ///
+    /// # Errors
+    /// `insufficient_scope` where their token is for reading alone; `insufficient_role`, which
+    /// names the roles that would do.
+    pub fn expect_may(&self, facts: &Facts) -> Result<(), Problem> {
+        if self.rights.may(facts) {
+            return Ok(());
+        }
+        if self.rights.is_for_reading() && facts.needs != Right::Read {
+            return Err(Problem::insufficient_scope(
+                "the caller may read, and change nothing",
+            ));
+        }
+        let roles = match self.rights.roles() {
+            [] => "none".to_owned(),
+            roles => roles.join(", "),
+        };
+        Err(Problem::insufficient_role(format!(
+            "{} needs one of the roles {} (or an own role that names it): yours are {roles}",
+            facts.id,
+            needed(facts).join(", "),
+        )))
+    }
+
     /// Whether the caller is a person who has just shown two factors. `now_ms`: Unix milliseconds.
     ///
     /// # Errors
@@ -127,7 +162,7 @@ impl Admin {
             return Err(refused);
         };
         let known = Admin::known_here(&context.seen_by(first)).await?;
-        Ok(known.of_installation())
+        known.of_installation()
     }
 
     /// The person of a browser's session in this realm, who must be allowed at this moment what a
@@ -146,11 +181,11 @@ impl Admin {
         let registry = &context.snapshot.registry;
         let client = registry.client(CLIENT_ID, context.now());
         let client = client.ok_or_else(no_longer)?;
-        let role = Role::of(&client.scope).ok_or_else(no_longer)?;
+        let reach = reach(&client.scope).ok_or_else(no_longer)?;
         if !user.admin {
             return Err(no_longer());
         }
-        let scope = ScopeSet::parse(role.scope()).unwrap_or_default();
+        let scope = ScopeSet::parse(reach).unwrap_or_default();
         let methods = session.methods();
         let wants = Wants {
             sought: Sought {
@@ -164,7 +199,7 @@ impl Admin {
         match access::ask(context, Entrance::AdminApi, user, &wants) {
             Ok(_) => Ok(Admin {
                 who: user.id.clone(),
-                role,
+                rights: Rights::of_user(user, registry).reading(reach == ADMIN_READ),
                 login: Some(PersonLogin::Browser(session.shown())),
             }),
             Err(KeptOut::Rule(rule)) => {
@@ -183,19 +218,26 @@ impl Admin {
         }
     }
 
-    /// The same, seen from a further realm, which administrators of the installation administer,
-    /// too.
-    #[must_use]
-    pub fn of_installation(self) -> Admin {
-        Admin {
+    /// The same, seen from a further realm, which owners of the installation administer, too; so do
+    /// its clients, within their scope. Other roles count in the realm of their account.
+    ///
+    /// # Errors
+    /// `insufficient_role`.
+    pub fn of_installation(self) -> Result<Admin, Problem> {
+        if self.login.is_some() && !self.rights.is_owner() {
+            return Err(Problem::insufficient_role(
+                "further realms are administered by owners of the first realm: other roles count in the realm of their account",
+            ));
+        }
+        Ok(Admin {
             who: format!("installation:{}", self.who),
             ..self
-        }
+        })
     }
 
     async fn known_here(context: &Context) -> Result<Admin, Problem> {
         let facts = token_of(context).await?;
-        let role = Role::of(&facts.scope).ok_or_else(|| {
+        let shown = reach(&facts.scope).ok_or_else(|| {
             Problem::insufficient_scope("the access token has no scope of administration")
         })?;
         context.note_client(&facts.client_id);
@@ -206,13 +248,15 @@ impl Admin {
             .ok_or_else(|| unauthorized("the client of this token is gone or disabled"))?;
         let no_longer = || Problem::insufficient_scope("the caller may no longer administer");
         // The token says what the client's record allowed when it was made.
-        let allowed = Role::of(&client.scope).ok_or_else(no_longer)?;
-        let role = role.min(allowed);
+        let allowed = reach(&client.scope).ok_or_else(no_longer)?;
+        let reads_only = shown == ADMIN_READ || allowed == ADMIN_READ;
+        let scope = if reads_only { ADMIN_READ } else { ADMIN };
+        let scope = ScopeSet::parse(scope).unwrap_or_default();
         let Some(user_id) = facts.user_id() else {
             let who = facts.client_id.clone();
             return Ok(Admin {
                 who,
-                role,
+                rights: Rights::of_scope(&scope).reading(reads_only),
                 login: None,
             });
         };
@@ -220,7 +264,7 @@ impl Admin {
         let gone = || unauthorized("the user of this token is gone or disabled");
         let user = users.by_id(user_id, context.now()).await?;
         let user = user.ok_or_else(gone)?;
-        let scope = ScopeSet::parse(role.scope()).unwrap_or_default();
+        let registry = &context.snapshot.registry;
         match person(context, Entrance::AdminApi, &user, (&facts, client, &scope)) {
             Err(KeptOut::Rule(_)) => Err(Problem::new(
                 StatusCode::FORBIDDEN,
@@ -229,8 +273,8 @@ impl Admin {
             )),
             Err(KeptOut::Nobody | KeptOut::Owed(_) | KeptOut::Class) => Err(gone()),
             Ok(_) if user.admin => Ok(Admin {
+                rights: Rights::of_user(&user, registry).reading(reads_only),
                 who: user.id,
-                role,
                 login: Some(PersonLogin::Token {
                     realm: Arc::clone(&context.realm),
                     token: facts,

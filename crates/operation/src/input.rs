@@ -153,6 +153,8 @@ text_segments! {
     GroupName = "group",
     /// A role, by its whole name.
     RoleName = "role",
+    /// A role of administrators.
+    AdministratorRoleName = "administrator_role",
     /// An attribute of the schema.
     AttributeName = "attribute",
     /// An access rule.

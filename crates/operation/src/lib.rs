@@ -10,4 +10,6 @@ pub mod operation;
 pub mod output;
 pub mod problem;
 pub mod right;
+pub mod roles;
+pub mod target;
 pub mod words;

@@ -1,5 +1,6 @@
 //! The operations of the admin API, one file a kind of record, with its models beside it.
 
+pub(crate) mod administration;
 pub(crate) mod agents;
 pub(crate) mod audit;
 pub(crate) mod clients;

@@ -24,6 +24,7 @@ console-operations = كل العمليات
 console-kind-users = الأشخاص
 console-kind-groups = المجموعات
 console-kind-roles = الأدوار
+console-kind-administrator-roles = أدوار المسؤولين
 console-kind-attributes = السمات
 console-kind-rules = قواعد الوصول
 console-kind-clients = العملاء

@@ -24,6 +24,7 @@ console-operations = Všechny operace
 console-kind-users = Osoby
 console-kind-groups = Skupiny
 console-kind-roles = Role
+console-kind-administrator-roles = Role správců
 console-kind-attributes = Atributy
 console-kind-rules = Pravidla přístupu
 console-kind-clients = Klienti

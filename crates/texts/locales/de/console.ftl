@@ -24,6 +24,7 @@ console-operations = Alle Operationen
 console-kind-users = Personen
 console-kind-groups = Gruppen
 console-kind-roles = Rollen
+console-kind-administrator-roles = Rollen der Administratoren
 console-kind-attributes = Attribute
 console-kind-rules = Zugriffsregeln
 console-kind-clients = Clients

@@ -24,6 +24,7 @@ console-operations = All operations
 console-kind-users = People
 console-kind-groups = Groups
 console-kind-roles = Roles
+console-kind-administrator-roles = Roles of administrators
 console-kind-attributes = Attributes
 console-kind-rules = Access rules
 console-kind-clients = Clients

@@ -24,6 +24,7 @@ console-operations = Todas las operaciones
 console-kind-users = Personas
 console-kind-groups = Grupos
 console-kind-roles = Roles
+console-kind-administrator-roles = Roles de administradores
 console-kind-attributes = Atributos
 console-kind-rules = Reglas de acceso
 console-kind-clients = Clientes

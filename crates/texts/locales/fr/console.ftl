@@ -24,6 +24,7 @@ console-operations = Toutes les opérations
 console-kind-users = Personnes
 console-kind-groups = Groupes
 console-kind-roles = Rôles
+console-kind-administrator-roles = Rôles des administrateurs
 console-kind-attributes = Attributs
 console-kind-rules = Règles d’accès
 console-kind-clients = Clients

@@ -24,6 +24,7 @@ console-operations = सभी कार्य
 console-kind-users = लोग
 console-kind-groups = समूह
 console-kind-roles = भूमिकाएँ
+console-kind-administrator-roles = प्रशासकों की भूमिकाएँ
 console-kind-attributes = गुण
 console-kind-rules = पहुँच के नियम
 console-kind-clients = क्लाइंट

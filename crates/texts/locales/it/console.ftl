@@ -24,6 +24,7 @@ console-operations = Tutte le operazioni
 console-kind-users = Persone
 console-kind-groups = Gruppi
 console-kind-roles = Ruoli
+console-kind-administrator-roles = Ruoli degli amministratori
 console-kind-attributes = Attributi
 console-kind-rules = Regole di accesso
 console-kind-clients = Client

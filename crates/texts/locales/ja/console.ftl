@@ -24,6 +24,7 @@ console-operations = すべての操作
 console-kind-users = 人
 console-kind-groups = グループ
 console-kind-roles = ロール
+console-kind-administrator-roles = 管理者のロール
 console-kind-attributes = 属性
 console-kind-rules = アクセス規則
 console-kind-clients = クライアント

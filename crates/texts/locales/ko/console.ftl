@@ -24,6 +24,7 @@ console-operations = 모든 작업
 console-kind-users = 사람
 console-kind-groups = 그룹
 console-kind-roles = 역할
+console-kind-administrator-roles = 관리자 역할
 console-kind-attributes = 속성
 console-kind-rules = 접근 규칙
 console-kind-clients = 클라이언트

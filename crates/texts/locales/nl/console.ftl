@@ -24,6 +24,7 @@ console-operations = Alle bewerkingen
 console-kind-users = Personen
 console-kind-groups = Groepen
 console-kind-roles = Rollen
+console-kind-administrator-roles = Rollen van beheerders
 console-kind-attributes = Attributen
 console-kind-rules = Toegangsregels
 console-kind-clients = Clients

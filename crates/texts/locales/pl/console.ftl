@@ -24,6 +24,7 @@ console-operations = Wszystkie operacje
 console-kind-users = Osoby
 console-kind-groups = Grupy
 console-kind-roles = Role
+console-kind-administrator-roles = Role administratorów
 console-kind-attributes = Atrybuty
 console-kind-rules = Reguły dostępu
 console-kind-clients = Klienci

@@ -24,6 +24,7 @@ console-operations = Todas as operações
 console-kind-users = Pessoas
 console-kind-groups = Grupos
 console-kind-roles = Papéis
+console-kind-administrator-roles = Papéis de administradores
 console-kind-attributes = Atributos
 console-kind-rules = Regras de acesso
 console-kind-clients = Clientes

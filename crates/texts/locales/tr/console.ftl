@@ -24,6 +24,7 @@ console-operations = Tüm işlemler
 console-kind-users = Kişiler
 console-kind-groups = Gruplar
 console-kind-roles = Roller
+console-kind-administrator-roles = Yönetici rolleri
 console-kind-attributes = Öznitelikler
 console-kind-rules = Erişim kuralları
 console-kind-clients = İstemciler

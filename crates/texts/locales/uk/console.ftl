@@ -24,6 +24,7 @@ console-operations = Усі операції
 console-kind-users = Люди
 console-kind-groups = Групи
 console-kind-roles = Ролі
+console-kind-administrator-roles = Ролі адміністраторів
 console-kind-attributes = Атрибути
 console-kind-rules = Правила доступу
 console-kind-clients = Клієнти

@@ -24,6 +24,7 @@ console-operations = 所有操作
 console-kind-users = 人员
 console-kind-groups = 组
 console-kind-roles = 角色
+console-kind-administrator-roles = 管理员角色
 console-kind-attributes = 属性
 console-kind-rules = 访问规则
 console-kind-clients = 客户端

@@ -1,0 +1,2 @@
+//! Administration of administrators.
+pub(crate) mod roles;
