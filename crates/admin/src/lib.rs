@@ -17,6 +17,7 @@
 
 mod operations;
 
+pub use operations::administration::keys::API_KEYS;
 pub use operations::administration::roles::ADMINISTRATOR_ROLES;
 pub use operations::agents::AGENTS;
 pub use operations::clients::CLIENTS;
@@ -72,11 +73,12 @@ pub const NOUNS: &[Noun] = &[
     AGENTS,
     NODES,
     ADMINISTRATOR_ROLES,
+    API_KEYS,
 ];
 
 /// Every operation, in the order of the document.
 pub fn rows() -> impl Iterator<Item = &'static dyn Row> {
-    let tables: [&[&dyn Row]; 24] = [
+    let tables: [&[&dyn Row]; 25] = [
         operations::clients::OPERATIONS,
         operations::users::OPERATIONS,
         operations::export::person::OPERATIONS,
@@ -100,6 +102,7 @@ pub fn rows() -> impl Iterator<Item = &'static dyn Row> {
         operations::realms::OPERATIONS,
         operations::settings::OPERATIONS,
         operations::administration::roles::OPERATIONS,
+        operations::administration::keys::OPERATIONS,
         operations::declarations::OPERATIONS,
     ];
     tables.into_iter().flatten().copied()

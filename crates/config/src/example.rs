@@ -48,7 +48,10 @@ const SECTIONS: &[(&str, &[&str])] = &[
         "People",
         &["brand", "passkeys", "passwords", "sign_up", "login_limits"],
     ),
-    ("What is recorded", &["log", "audit", "metrics"]),
+    (
+        "What is recorded",
+        &["log", "audit", "administration", "metrics"],
+    ),
     (
         "What this file owns; everything else is administered with `signet client`, `signet user`, ...",
         &[

@@ -1,4 +1,5 @@
-//! Roles of administrators that a realm makes of its own.
+//! Administration: roles that a realm makes of its own, and reasons.
+use crate::issued::names::wire_names;
 
 /// The role that may do everything, of those that every realm has.
 pub const OWNER: &str = "owner";
@@ -39,3 +40,19 @@ pub fn is_administrator_role(name: &str) -> bool {
         && name.bytes().all(fits)
         && !name.starts_with('-')
 }
+
+/// Longest reason for an act of administration, in bytes
+pub const MAX_REASON_BYTES: usize = 500;
+
+/// Which acts of administration need a reason.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub enum ReasonWanted {
+    /// None; one that is given is recorded.
+    #[default]
+    Optional,
+    /// Those that end something for good, or reveal what people log in with.
+    Dangerous,
+    /// All that change something.
+    Required,
+}
+wire_names!(ReasonWanted { Optional = "optional", Dangerous = "dangerous", Required = "required" });

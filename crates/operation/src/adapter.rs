@@ -6,6 +6,7 @@ use crate::input::{self, Input};
 use crate::operation::Operation;
 use crate::output::{Output, Reply};
 use crate::problem::Problem;
+use crate::reason;
 use http::{HeaderName, HeaderValue};
 use schemars::SchemaGenerator;
 use signet_audit::Action;
@@ -120,7 +121,8 @@ async fn perform<I: Input, O: Output>(
     mut context: Context,
 ) -> Result<Reply, Problem> {
     let segments = context.params.clone();
+    let reason = reason::of(&context.headers)?;
     let input = input::read(operation.facts().method, &mut context);
-    let perform = operation.perform(acting, &segments, input);
+    let perform = operation.perform(acting, (&segments, reason.as_deref()), input);
     perform.await?.reply()
 }

@@ -1,9 +1,12 @@
 //! Who calls the admin API, and what they may.
+use crate::api_key::{self, Maker};
 use crate::facts::Facts;
 use crate::problem::Problem;
 use crate::right::Right;
 use crate::roles::{Rights, needed};
 use http::{HeaderName, StatusCode, header};
+use signet_budgets::attempts::{self, Kind, Refused};
+use signet_crypto::Secret;
 use signet_directory::session::{RECENT, SessionRow, Shown, has_two_factors};
 use signet_directory::{User, session};
 use signet_http::RequestId;
@@ -36,11 +39,11 @@ pub struct Admin {
     /// What they may.
     pub rights: Rights,
     /// None: a client.
-    login: Option<PersonLogin>,
+    login: Option<CallerLogin>,
 }
 
-/// The login of an administrator who is a person.
-enum PersonLogin {
+/// What an administrator has shown who is no client.
+enum CallerLogin {
     /// A token was shown.
     Token {
         /// The one whose token it is.
@@ -49,14 +52,17 @@ enum PersonLogin {
     },
     /// The person's own browser, and what it has shown.
     Browser(Vec<Shown>),
+    /// None: an API key, which shows no factor.
+    Key,
 }
 
-impl PersonLogin {
+impl CallerLogin {
     /// Whether two factors were shown at `since` (Unix seconds) or later.
     async fn has_two_factors(&self, since: u64, now: u64) -> Result<bool, Problem> {
         let (realm, token) = match self {
-            PersonLogin::Browser(shown) => return Ok(has_two_factors(shown, since)),
-            PersonLogin::Token { realm, token } => (realm, token),
+            CallerLogin::Key => return Ok(false),
+            CallerLogin::Browser(shown) => return Ok(has_two_factors(shown, since)),
+            CallerLogin::Token { realm, token } => (realm, token),
         };
         if !token.subject_jtis.is_empty() || !token.actors.is_empty() {
             // Exchanged: somebody else has it.
@@ -87,6 +93,31 @@ pub struct Acting {
     pub peer: IpAddr,
     /// Unix milliseconds.
     pub now_ms: u64,
+}
+
+/// What an administrator of the first realm is called in another one.
+const OF_INSTALLATION: &str = "installation:";
+
+/// The API key that a request shows.
+fn key_of(context: &Context) -> Option<Secret<String>> {
+    api_key::shown(context.header(header::AUTHORIZATION)?)
+}
+
+/// The refusal of a request; where it showed an API key that is none, it is counted against its
+/// network, and one too many hears 429. A good key is never held up.
+async fn count_guess(context: &Context, refused: Problem) -> Problem {
+    if refused.code() != NOT_VALID || key_of(context).is_none() {
+        return refused;
+    }
+    let realm = &context.realm;
+    let budgets = realm.people.limits.of_networks(Kind::ApiKey, context.peer);
+    match attempts::count_all(&*realm.store, &budgets, context.now()).await {
+        Ok(()) => refused,
+        Err(Refused::TooMany { retry_after }) => {
+            Problem::too_many("too many API keys that are none", retry_after)
+        }
+        Err(Refused::Store(error)) => error.into(),
+    }
 }
 
 /// The code of a refused token (RFC 6750 section 3.1).
@@ -159,10 +190,12 @@ impl Admin {
         let realms = Realms::of(&context.realm);
         let first = realms.as_ref().map(|realms| realms.first());
         let Some(first) = first.filter(|first| first.id() != context.realm.id()) else {
-            return Err(refused);
+            return Err(count_guess(context, refused).await);
         };
-        let known = Admin::known_here(&context.seen_by(first)).await?;
-        known.of_installation()
+        match Admin::known_here(&context.seen_by(first)).await {
+            Ok(known) => known.of_installation(),
+            Err(problem) => Err(count_guess(context, problem).await),
+        }
     }
 
     /// The person of a browser's session in this realm, who must be allowed at this moment what a
@@ -200,7 +233,7 @@ impl Admin {
             Ok(_) => Ok(Admin {
                 who: user.id.clone(),
                 rights: Rights::of_user(user, registry).reading(reach == ADMIN_READ),
-                login: Some(PersonLogin::Browser(session.shown())),
+                login: Some(CallerLogin::Browser(session.shown())),
             }),
             Err(KeptOut::Rule(rule)) => {
                 let (who, code) = ((&*user.id, CLIENT_ID), ErrorCode::AccessDenied);
@@ -230,12 +263,38 @@ impl Admin {
             ));
         }
         Ok(Admin {
-            who: format!("installation:{}", self.who),
+            who: format!("{OF_INSTALLATION}{}", self.who),
             ..self
         })
     }
 
+    /// Who makes a key: a person or a client of this realm. None: it is another key, or somebody of
+    /// the first realm.
+    pub fn maker(&self) -> Option<Maker> {
+        if self.who.starts_with(OF_INSTALLATION) {
+            return None;
+        }
+        match &self.login {
+            Some(CallerLogin::Key) => None,
+            Some(CallerLogin::Token { .. } | CallerLogin::Browser(_)) => {
+                Some(Maker::User(self.who.clone()))
+            }
+            None => Some(Maker::Client(self.who.clone())),
+        }
+    }
+
     async fn known_here(context: &Context) -> Result<Admin, Problem> {
+        if let Some(key) = key_of(context) {
+            let holder = api_key::holder(context, &key).await?;
+            let (who, rights) = holder.ok_or_else(|| {
+                unauthorized("the API key is not valid: it was removed, has ended, or its maker may not administer")
+            })?;
+            return Ok(Admin {
+                who,
+                rights,
+                login: Some(CallerLogin::Key),
+            });
+        }
         let facts = token_of(context).await?;
         let shown = reach(&facts.scope).ok_or_else(|| {
             Problem::insufficient_scope("the access token has no scope of administration")
@@ -275,7 +334,7 @@ impl Admin {
             Ok(_) if user.admin => Ok(Admin {
                 rights: Rights::of_user(&user, registry).reading(reads_only),
                 who: user.id,
-                login: Some(PersonLogin::Token {
+                login: Some(CallerLogin::Token {
                     realm: Arc::clone(&context.realm),
                     token: facts,
                 }),

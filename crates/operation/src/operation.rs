@@ -5,6 +5,7 @@
 use crate::caller::Acting;
 use crate::facts::{Facts, Method};
 use crate::problem::Problem;
+use crate::reason;
 use crate::right::{Area, Right};
 use crate::target;
 use signet_audit::{Action, Counted, Event};
@@ -64,8 +65,8 @@ impl<I, O> Operation<I, O> {
     }
 
     /// Performs it, if the administrator may, and has it recorded. `named`: what its path names,
-    /// segment by segment. The input is read once the caller is known to be allowed; what is wrong
-    /// with it is a refusal like others.
+    /// segment by segment; `reason`: why, where its caller says it. The input is read once the
+    /// caller is known to be allowed; what is wrong with it is a refusal like others.
     ///
     /// # Errors
     /// `insufficient_scope` or `insufficient_role` for an administrator without the right, or with
@@ -75,7 +76,7 @@ impl<I, O> Operation<I, O> {
     pub async fn perform(
         &self,
         acting: &Acting,
-        named: &[(&'static str, String)],
+        (named, reason): (&[(&'static str, String)], Option<&str>),
         input: impl Future<Output = Result<I, Problem>> + Send,
     ) -> Result<O, Problem> {
         let facts = &self.facts;
@@ -88,12 +89,16 @@ impl<I, O> Operation<I, O> {
             .address(acting.peer)
             .subject(who)
             .operation(facts.id)
+            .reason(reason.filter(|_| facts.needs != Right::Read))
             .target(&target);
         let refused = match acting.admin.expect_may(facts) {
             Err(problem) => Some(problem),
             // Reading of somebody gives no power over them.
             Ok(()) if facts.needs == Right::Read => None,
-            Ok(()) => target::expect_over_named(acting, named).await.err(),
+            Ok(()) => match reason::expect(facts, realm.snapshot().settings.reason, reason) {
+                Err(problem) => Some(problem),
+                Ok(()) => target::expect_over_named(acting, named).await.err(),
+            },
         };
         if let Some(problem) = refused {
             audit.record(event.refused(problem.code()));

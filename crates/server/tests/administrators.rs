@@ -7,6 +7,7 @@ use crate::common::{
 use http::Method;
 use serde_json::{Value, json};
 use signet_directory::{NewUser, User};
+use signet_oauth::administration::ReasonWanted;
 use signet_oauth::client::Client;
 use signet_operation::facts::Method as OperationMethod;
 use signet_operation::right::Right;
@@ -28,6 +29,9 @@ pub const MAY: &[(&str, &str)] = &[
     ("showAdministratorRole", "owner security auditor"),
     ("writeAdministratorRole", "owner"),
     ("removeAdministratorRole", "owner"),
+    ("listApiKeys", "owner security auditor"),
+    ("createApiKey", "owner"),
+    ("removeApiKey", "owner"),
     ("listAgents", "owner security people auditor"),
     ("registerAgent", "owner security"),
     ("showAgent", "owner security people auditor"),
@@ -147,6 +151,20 @@ pub const MAY: &[(&str, &str)] = &[
 ];
 
 fn server() -> Server {
+    Server::start(setup())
+}
+
+/// A server whose audit trail is written, for as long as the directory is there.
+fn recorded() -> (Server, tempfile::TempDir) {
+    let trail = tempfile::tempdir().unwrap();
+    let server = Server::start(Setup {
+        audit: Some(trail.path().join("audit")),
+        ..setup()
+    });
+    (server, trail)
+}
+
+fn setup() -> Setup {
     let provisioning = Client {
         scope: scope("signet:scim"),
         ..client("hr")
@@ -155,10 +173,10 @@ fn server() -> Server {
         scope: scope("signet:admin signet:scim openid"),
         ..client("both")
     };
-    Server::start(Setup {
+    Setup {
         clients: vec![client("service"), admin_client(), provisioning, both],
         ..Setup::default()
-    })
+    }
 }
 
 fn with_roles(server: &Server, name: &str, roles: &[&str]) -> User {
@@ -742,5 +760,266 @@ fn roles_count_in_their_realm_and_owners_of_the_first_administer_all() {
         own.expect(Method::GET, "/admin/v1/users", None, 200);
         let reply = own.call(Method::GET, "/admin/v1/users").send(first);
         assert_eq!(reply.status, 401);
+    });
+}
+
+/// What is said of an act in the audit trail.
+fn records_of(server: &Server, operation: &str) -> Vec<Value> {
+    let all = server.records().into_iter();
+    all.filter(|record| record["operation"] == operation)
+        .collect()
+}
+
+fn wanting(reason: ReasonWanted) -> Server {
+    let mut setup = Setup {
+        clients: vec![client("service"), admin_client()],
+        ..Setup::default()
+    };
+    setup.settings.reason = reason;
+    Server::start(setup)
+}
+
+#[test]
+fn a_reason_is_asked_for_as_the_realm_says_and_what_is_read_needs_none() {
+    let group = json!({ "description": "x" });
+    for (wanted, plain, dangerous) in [
+        (ReasonWanted::Optional, 201, 204),
+        (ReasonWanted::Dangerous, 201, 400),
+        (ReasonWanted::Required, 400, 400),
+    ] {
+        let server = wanting(wanted);
+        let owner = Person::of(&server, "boss", &["owner"]);
+        let victim = with_roles(&server, "plain", &[]);
+        owner.expect(Method::GET, "/admin/v1/groups", None, 200);
+        let reply = owner.expect(Method::PUT, "/admin/v1/groups/staff", Some(&group), plain);
+        if plain == 400 {
+            assert_eq!(reply["code"], "reason_required");
+            assert!(reply["detail"].as_str().unwrap().contains("Signet-Reason"));
+        }
+        let revoke = format!("{}/revoke", user_at(&victim));
+        owner.expect(Method::POST, &revoke, None, dangerous);
+        let call = owner.call(Method::POST, &revoke);
+        let call = call.header("signet-reason", "ticket 4711");
+        call.send(&server).expect(204);
+    }
+}
+
+#[test]
+fn a_reason_and_what_changed_are_in_the_audit_trail_without_secrets() {
+    let (server, _trail) = recorded();
+    let owner = Person::of(&server, "boss", &["owner"]);
+    let document = json!({ "client_name": "One", "grant_types": ["client_credentials"], "scope": "api:read",
+        "token_endpoint_auth_method": "client_secret_basic" });
+    let made = owner.expect(Method::POST, "/admin/v1/clients", Some(&document), 201);
+    let at = format!("/admin/v1/clients/{}", made["client_id"].as_str().unwrap());
+    let mut document = document;
+    document["client_name"] = "Two".into();
+    let call = owner
+        .call(Method::PUT, &at)
+        .header("if-match", &owner.etag(&at).unwrap());
+    let call = call.header("signet-reason", "renamed by the team");
+    call.json(&document).send(&server).expect(200);
+    owner.expect(
+        Method::POST,
+        &format!("{at}/secrets"),
+        Some(&json!({})),
+        201,
+    );
+    let victim = with_roles(&server, "plain", &[]);
+    let change = json!({ "admin": false, "enabled": true, "profile": { "name": "Jane Roe" }, "admin_roles": ["people"] });
+    owner.expect(Method::PUT, &user_at(&victim), Some(&change), 200);
+    let records = server.records();
+    let replaced = of(&records, "replaceClient");
+    assert_eq!(replaced[0]["reason"], "renamed by the team");
+    assert_eq!(
+        replaced[0]["changed"],
+        json!(["client_name: \"One\" → \"Two\""])
+    );
+    let rotated = of(&records, "rotateClientSecret");
+    assert_eq!(rotated[0]["changed"], json!(["secrets"]));
+    assert!(rotated[0].get("reason").is_none());
+    let user = of(&records, "replaceUser");
+    assert_eq!(
+        user[0]["changed"],
+        json!(["admin_roles: [] → [\"people\"]", "profile"])
+    );
+    assert!(!format!("{user:?}").contains("Jane"), "{user:?}");
+}
+
+const KEYS: &str = "/admin/v1/api-keys";
+
+/// Makes a key: its text and its id.
+#[track_caller]
+fn key_of(owner: &Person<'_>, roles: &[&str], seconds: u64) -> (String, String) {
+    let wanted = json!({ "name": "script", "roles": roles, "expires_in": seconds });
+    let made = owner.expect(Method::POST, KEYS, Some(&wanted), 201);
+    let text = |member: &str| made[member].as_str().unwrap().to_owned();
+    (text("api_key"), text("id"))
+}
+
+#[test]
+fn an_api_key_may_what_its_roles_may_until_it_ends_or_is_removed() {
+    let (server, _trail) = recorded();
+    server.stop_clock();
+    let owner = Person::of(&server, "boss", &["owner"]);
+    let (key, id) = key_of(&owner, &["clients"], 3600);
+    assert!(key.starts_with("signet_ak_"), "{key}");
+    let get = |key: &str, target: &str| Call::get(target).bearer(key).send(&server);
+    assert_eq!(get(&key, "/admin/v1/clients").status, 200);
+    let refused = get(&key, "/admin/v1/users").expect(403);
+    assert_eq!(refused.member("code"), "insufficient_role");
+    // Another door does not know it.
+    assert_eq!(get(&key, "/userinfo").status, 401);
+    assert_eq!(get(&key, "/scim/v2/Users").status, 401);
+    // Shown once; kept as a hash.
+    let list = owner.expect(Method::GET, KEYS, None, 200).to_string();
+    let secret = key.rsplit_once('_').unwrap().1;
+    assert!(list.contains(&id) && !list.contains(secret), "{list}");
+    let used = owner.expect(Method::GET, KEYS, None, 200);
+    let first = used["items"][0]["last_used_at"].as_u64().unwrap();
+    // Written once a minute at the most.
+    for (pass, later) in [(30, 0), (31, 61)] {
+        server.pass(pass);
+        assert_eq!(get(&key, "/admin/v1/clients").status, 200);
+        let used = owner.expect(Method::GET, KEYS, None, 200);
+        assert_eq!(used["items"][0]["last_used_at"], first + later);
+    }
+    let (short, _) = key_of(&owner, &["clients"], 60);
+    assert_eq!(get(&short, "/admin/v1/clients").status, 200);
+    server.pass(60);
+    assert_eq!(get(&short, "/admin/v1/clients").status, 401);
+    owner.expect(Method::DELETE, &format!("{KEYS}/{id}"), None, 204);
+    assert_eq!(get(&key, "/admin/v1/clients").status, 401);
+    owner.expect(Method::DELETE, &format!("{KEYS}/{id}"), None, 404);
+    let made = of(&server.records(), "createApiKey");
+    assert_eq!(made[0]["target_name"], "script");
+    assert!(!format!("{made:?}").contains(secret));
+}
+
+#[test]
+fn an_api_key_never_has_more_than_who_made_it_and_ends_with_them() {
+    let server = server();
+    let owner = Person::of(&server, "boss", &["owner"]);
+    let maker = Person::of(&server, "maker", &["owner"]);
+    let (key, _) = key_of(&maker, &["owner"], 3600);
+    let get = |target: &str| Call::get(target).bearer(&key).send(&server).status;
+    assert_eq!(
+        (get("/admin/v1/users"), get("/admin/v1/clients")),
+        (200, 200)
+    );
+    // A key makes no key, and reveals nothing.
+    let wanted = json!({ "name": "child", "roles": ["auditor"], "expires_in": 600 });
+    let call = Call::post(KEYS).bearer(&key).json(&wanted);
+    assert_eq!(
+        call.send(&server).expect(409).member("code"),
+        "not_of_this_realm"
+    );
+    let reveal = Call::post("/admin/v1/user-export")
+        .bearer(&key)
+        .send(&server);
+    assert!(
+        reveal.status == 401 || reveal.status == 404,
+        "{}",
+        reveal.status
+    );
+    let set = |roles: Value| json!({ "admin": true, "enabled": true, "profile": {}, "admin_roles": roles });
+    owner.expect(
+        Method::PUT,
+        &user_at(&maker.user),
+        Some(&set(json!(["people"]))),
+        200,
+    );
+    assert_eq!(
+        (get("/admin/v1/users"), get("/admin/v1/clients")),
+        (200, 403)
+    );
+    owner.expect(
+        Method::POST,
+        &format!("{}/disable", user_at(&maker.user)),
+        None,
+        200,
+    );
+    assert_eq!(get("/admin/v1/users"), 401);
+    owner.expect(
+        Method::POST,
+        &format!("{}/enable", user_at(&maker.user)),
+        None,
+        200,
+    );
+    assert_eq!(get("/admin/v1/users"), 200);
+    owner.expect(Method::DELETE, &user_at(&maker.user), None, 204);
+    assert_eq!(get("/admin/v1/users"), 401);
+}
+
+#[test]
+fn api_keys_are_made_by_owners_with_an_end_and_roles_that_there_are() {
+    let server = server();
+    let owner = Person::of(&server, "boss", &["owner"]);
+    let key =
+        |roles: Value, seconds: u64| json!({ "name": "x", "roles": roles, "expires_in": seconds });
+    for (wanted, word) in [
+        (key(json!(["auditor"]), 59), "expires_in"),
+        (key(json!(["auditor"]), 31_622_401), "expires_in"),
+        (key(json!([]), 600), "roles"),
+        (key(json!(["emperor"]), 600), "emperor"),
+        (
+            json!({ "name": "", "roles": ["auditor"], "expires_in": 600 }),
+            "name",
+        ),
+        (json!({ "name": "x", "roles": ["auditor"] }), "expires_in"),
+    ] {
+        let refused = owner.expect(Method::POST, KEYS, Some(&wanted), 400);
+        assert!(
+            refused["detail"].as_str().unwrap().contains(word),
+            "{refused}"
+        );
+    }
+    let role = json!({ "operations": ["administration"] });
+    owner.expect(
+        Method::PUT,
+        "/admin/v1/administrator-roles/smith",
+        Some(&role),
+        201,
+    );
+    let smith = Person::of(&server, "smith", &["smith"]);
+    smith.refused(Method::POST, KEYS, Some(&key(json!(["smith"]), 600)));
+}
+
+#[test]
+fn guesses_at_api_keys_are_counted_and_good_ones_are_never_held_up() {
+    let server = server();
+    server.stop_clock();
+    let owner = Person::of(&server, "boss", &["owner"]);
+    let (key, id) = key_of(&owner, &["clients"], 3600);
+    let get = |key: &str| Call::get("/admin/v1/clients").bearer(key).send(&server);
+    let wrong = format!("signet_ak_{id}_{}", "A".repeat(43));
+    for (at, guess) in [wrong.as_str(), "signet_ak_", "signet_ak_x_y"]
+        .into_iter()
+        .cycle()
+        .take(100)
+        .enumerate()
+    {
+        assert_eq!(get(guess).status, 401, "{at}");
+    }
+    let refused = get(&wrong).expect(429);
+    assert!(refused.header("retry-after").parse::<u64>().unwrap() > 0);
+    get(&key).expect(200);
+}
+
+#[test]
+fn an_owners_key_of_the_first_realm_administers_all_realms_and_another_key_its_own() {
+    in_second_realm(Place::ByPath, || {
+        let server = server();
+        let first = server.beside();
+        let owner = Person::of(first, "boss", &["owner"]);
+        let get = |key: &str| {
+            Call::get("/admin/v1/users")
+                .bearer(key)
+                .send(&server)
+                .status
+        };
+        let (strong, _) = key_of(&owner, &["owner"], 600);
+        let (weak, _) = key_of(&owner, &["people"], 600);
+        assert_eq!((get(&strong), get(&weak)), (200, 403));
     });
 }

@@ -130,7 +130,8 @@ pub(crate) struct LineDocument {
     /// SHA-256 of the receipt, base64url.
     id: String,
     /// `request_id`, `address`, `subject`, `client_id`, `jti`, `grant_id`, `sid`, `actors`,
-    /// `agent_grants`, `method`, `error`, `operation`, `target`, `target_name`, `scope`,
+    /// `agent_grants`, `method`, `error`, `operation`, `target`, `target_name`, `reason`,
+    /// `changed`, `scope`,
     /// `audience`, `count`, `since_ms`, `segment`, `node`
     #[serde(flatten)]
     members: Map<String, Value>,

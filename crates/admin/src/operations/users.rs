@@ -264,6 +264,21 @@ pub(crate) async fn replace(
     if wanted.must_change_password == Some(true) && !realm.people.users.may(&found.user).password {
         return Err(UserError::KeptElsewhere("the password").into());
     }
+    // What a profile says of a person is not repeated: the trail outlives the account.
+    let was = &found.user;
+    let mut changes = Vec::new();
+    if before != roles {
+        changes.push(format!("admin_roles: {before:?} → {roles:?}"));
+    }
+    if was.enabled != wanted.enabled {
+        changes.push(format!("enabled: {} → {}", was.enabled, wanted.enabled));
+    }
+    if was.expires_at != expires_at {
+        changes.push(format!("expires_at: {:?} → {expires_at:?}", was.expires_at));
+    }
+    if was.profile != wanted.profile {
+        changes.push("profile".to_owned());
+    }
     let change = |draft: &mut UserDraft| {
         let user = &mut draft.user;
         user.admin = !roles.is_empty();
@@ -275,6 +290,7 @@ pub(crate) async fn replace(
             user.must_change_password = must;
         }
     };
+    signet_audit::name_changes(&changes);
     let user = found.user.clone();
     let replace = async {
         if ends {

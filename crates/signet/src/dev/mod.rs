@@ -428,6 +428,7 @@ fn configuration(
         passwords: model::Passwords::default(),
         log: log(),
         audit: Default::default(),
+        administration: Default::default(),
         metrics: model::Metrics::default(),
         clients: Vec::new(),
         users: Vec::new(),

@@ -1,2 +1,3 @@
 //! Administration of administrators.
+pub(crate) mod keys;
 pub(crate) mod roles;

@@ -115,6 +115,7 @@ pub(crate) async fn submit(context: Context) -> Response {
         query: filled(&draft.query),
         revision: revision.filter(|_| sheet.reads.revision.is_some()),
         body,
+        reason: form.get("reason").map(str::to_owned),
     };
     match call::perform(&session, sheet.row, called).await {
         Ok(reply) => after(session, &catalog, &sheet, &draft, &reply),
