@@ -40,9 +40,9 @@ pub use signet_operation::noun::{Field, Noun};
 
 /// What provisioning does as the admin API does it.
 pub mod provisioned {
-    pub use crate::operations::last_administrator::{Insists, keeping_one};
     pub use crate::operations::users::{hash, remove};
     pub use signet_operation::caller::{person, token_of};
+    pub use signet_operation::last_administrator::{Insists, keeping_one};
     pub use signet_operation::problem::Problem;
     pub use signet_operation::right::{Area, Right};
     pub use signet_operation::roles::Rights;

@@ -14,6 +14,7 @@ const PAGE: usize = 500;
 
 /// `signet api-key ...`
 #[derive(Debug, Subcommand)]
+#[expect(missing_docs, reason = "what is flattened says of itself what it is")]
 pub enum ApiKeyCommand {
     /// Make an API key, which is printed here and never again.
     #[command(

@@ -5,6 +5,7 @@ pub mod api_key;
 pub mod caller;
 pub mod facts;
 pub mod input;
+pub mod last_administrator;
 pub mod noun;
 pub mod openapi;
 pub mod operation;

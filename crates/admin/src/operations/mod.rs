@@ -10,7 +10,6 @@ pub(crate) mod export;
 pub(crate) mod grants;
 pub(crate) mod import;
 pub(crate) mod keys;
-pub(crate) mod last_administrator;
 pub(crate) mod logouts;
 pub(crate) mod model;
 pub(crate) mod models;

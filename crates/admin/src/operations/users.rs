@@ -1,5 +1,4 @@
 //! Users.
-use crate::operations::last_administrator::{Insists, keeping_one};
 use crate::operations::model::{
     EmailChange, List, ListChange, NewUserDocument, PasswordChange, UserChange, UserDocument,
 };
@@ -17,6 +16,7 @@ use signet_oauth::people::{MAX_ATTRIBUTES, Who};
 use signet_operation::adapter::Row;
 use signet_operation::facts::Method;
 use signet_operation::input::{Members, Page, Query, Revision, UserId};
+use signet_operation::last_administrator::{Insists, keeping_one};
 use signet_operation::noun::Noun;
 use signet_operation::operation::{Operation, run, run_by, run_within};
 use signet_operation::output::{Created, Json, Revised};

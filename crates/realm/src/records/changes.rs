@@ -2,7 +2,7 @@
 use serde_json::{Map, Value};
 
 /// Longest value that is repeated, in bytes; of longer ones the member is named alone.
-const MAX_SHOWN_BYTES: usize = 100;
+const SHOWN_BYTES: usize = 100;
 
 /// Members whose values are not repeated: secrets, hashes of them, and settings, which may have one.
 const UNSHOWN: [&str; 5] = ["secret", "hash", "sealed", "password", "settings"];
@@ -29,7 +29,7 @@ fn said(name: &str, was: Option<&Value>, is: Option<&Value>) -> String {
     let text = |value: Option<&Value>| value.map_or_else(|| "-".to_owned(), Value::to_string);
     let said = format!("{name}: {} → {}", text(was), text(is));
     let is_shown = !UNSHOWN.iter().any(|part| name.contains(part));
-    match is_shown && said.len() <= name.len() + MAX_SHOWN_BYTES {
+    match is_shown && said.len() <= name.len() + SHOWN_BYTES {
         true => said,
         false => name.to_owned(),
     }

@@ -2,7 +2,6 @@
 //! after them, one by one, each step of which may be done again.
 use super::model::Why;
 use super::person::Person;
-use crate::operations::last_administrator::Insists;
 use crate::operations::model::{EmailChange, ListChange, NewUserDocument, UserChange};
 use crate::operations::models::people::AttributesChange;
 use crate::operations::users;
@@ -13,6 +12,7 @@ use signet_oauth::issued::session::UserClaims;
 use signet_oauth::people::{People, Who};
 use signet_oauth::registry::Registry;
 use signet_operation::input::{Query, Revision, UserId};
+use signet_operation::last_administrator::Insists;
 use signet_operation::output::Json;
 use signet_operation::problem::Problem;
 use signet_operation::roles::Rights;

@@ -1,8 +1,8 @@
 //! No act of administration leaves a realm without an owner, unless its caller insists: only a
 //! client, or a command without a server, could make one again.
+use crate::input::Members;
+use crate::problem::Problem;
 use signet_directory::User;
-use signet_operation::input::Members;
-use signet_operation::problem::Problem;
 use signet_realm::state::Realm;
 use signet_store::{Change, Key, Op, Outcome, Table};
 use std::time::Duration;
