@@ -126,7 +126,8 @@ impl HttpClient {
             .header("host", authority.as_str())
             .header("user-agent", concat!("signet/", env!("CARGO_PKG_VERSION")));
         for (name, value) in headers {
-            request = request.header(*name, *value);
+            // A reason is people's text.
+            request = request.header(*name, value.as_bytes());
         }
         let request = request.body(Full::new(body)).map_err(|e| e.to_string())?;
         let stream = TcpStream::connect((host.as_str(), port))

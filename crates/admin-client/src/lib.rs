@@ -69,6 +69,9 @@ pub struct Target {
     /// SIGNET_ADMIN_TOKEN].
     #[arg(long, value_name = "FILE", conflicts_with_all = ["login", "login_by"])]
     credentials: Option<PathBuf>,
+    /// Why, for the audit trail; a realm may ask for it.
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
     /// A browser is asked for two factors.
     #[arg(skip)]
     two_factors: bool,
@@ -121,6 +124,7 @@ impl Target {
             login: None,
             login_by: None,
             credentials,
+            reason: None,
             two_factors: false,
         }
     }
@@ -302,6 +306,8 @@ pub struct Session {
     token: Secret<String>,
     /// The server whose login was kept.
     kept: Option<String>,
+    /// Why, where the caller says it.
+    reason: Option<String>,
 }
 
 impl Session {
@@ -358,6 +364,7 @@ impl Session {
             client,
             token,
             kept: of_kept,
+            reason: target.reason.clone(),
         };
         if let Some(realm) = &target.realm {
             let path = format!("/realms/{}", http_client::percent_encode(realm));
@@ -404,6 +411,9 @@ impl Session {
         ];
         if let Some(etag) = if_match {
             headers.push(("if-match", etag));
+        }
+        if let Some(reason) = self.reason.as_deref().filter(|_| method != Method::GET) {
+            headers.push(("signet-reason", reason));
         }
         let body = match body {
             Some(value) => {

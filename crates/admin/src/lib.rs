@@ -17,6 +17,8 @@
 
 mod operations;
 
+pub use operations::administration::keys::API_KEYS;
+pub use operations::administration::roles::ADMINISTRATOR_ROLES;
 pub use operations::agents::AGENTS;
 pub use operations::clients::CLIENTS;
 pub use operations::declarations::{DECLARED, Declared, MAX_DECLARED, direct as declarations};
@@ -38,26 +40,45 @@ pub use signet_operation::noun::{Field, Noun};
 
 /// What provisioning does as the admin API does it.
 pub mod provisioned {
-    pub use crate::operations::last_administrator::{Insists, keeping_one};
     pub use crate::operations::users::{hash, remove};
     pub use signet_operation::caller::{person, token_of};
+    pub use signet_operation::last_administrator::{Insists, keeping_one};
     pub use signet_operation::problem::Problem;
+    pub use signet_operation::right::{Area, Right};
+    pub use signet_operation::roles::Rights;
+    pub use signet_operation::target::expect_over_user;
 }
 
 use http::StatusCode;
 use signet_operation::adapter::Row;
+use signet_operation::facts;
 use signet_operation::openapi;
 use signet_request::http::{Router, response};
 
 /// Every kind of record, in the order in which people look for them.
 pub const NOUNS: &[Noun] = &[
-    USERS, GROUPS, ROLES, ATTRIBUTES, RULES, CLIENTS, RESOURCES, SCOPES, PROVIDERS, REALMS, KEYS,
-    SESSIONS, GRANTS, AGENTS, NODES,
+    USERS,
+    GROUPS,
+    ROLES,
+    ATTRIBUTES,
+    RULES,
+    CLIENTS,
+    RESOURCES,
+    SCOPES,
+    PROVIDERS,
+    REALMS,
+    KEYS,
+    SESSIONS,
+    GRANTS,
+    AGENTS,
+    NODES,
+    ADMINISTRATOR_ROLES,
+    API_KEYS,
 ];
 
 /// Every operation, in the order of the document.
 pub fn rows() -> impl Iterator<Item = &'static dyn Row> {
-    let tables: [&[&dyn Row]; 23] = [
+    let tables: [&[&dyn Row]; 25] = [
         operations::clients::OPERATIONS,
         operations::users::OPERATIONS,
         operations::export::person::OPERATIONS,
@@ -80,6 +101,8 @@ pub fn rows() -> impl Iterator<Item = &'static dyn Row> {
         operations::tokens::OPERATIONS,
         operations::realms::OPERATIONS,
         operations::settings::OPERATIONS,
+        operations::administration::roles::OPERATIONS,
+        operations::administration::keys::OPERATIONS,
         operations::declarations::OPERATIONS,
     ];
     tables.into_iter().flatten().copied()
@@ -87,6 +110,7 @@ pub fn rows() -> impl Iterator<Item = &'static dyn Row> {
 
 /// Adds the admin API's routes.
 pub fn routes(router: &mut Router) {
+    facts::install(rows().map(Row::facts));
     for operation in rows() {
         let facts = operation.facts();
         router.route(facts.method.http(), facts.path, |context| {
@@ -115,12 +139,13 @@ mod tests {
         );
         let mut page = String::from(
             "# Admin API\n\nEvery operation, in the order of the OpenAPI document, which a running server has at `/admin/v1/openapi.json` with the schema of each body and\nanswer. \
-             A request needs an access token of the realm (`Authorization: Bearer` or `DPoP`) with the scope in the last column, of a client or a person who\nmay administer; \
+             A request needs an access token of the realm (`Authorization: Bearer` or `DPoP`) with the scope in the column before the last, of a client or a person who\nmay administer; \
              what a caller may is looked up at each request. Lists are paged by `after` and `limit`. A record is replaced only by who has read it:\n`If-Match` has its `ETag`, \
              and `412` says that somebody was faster. Errors are problem documents (RFC 9457) with `error` and, where a member is wrong,\n`member`. \
              Each change is an audit record (`admin`) with the operation's name.\n\n\
              This page is made of the table that the server runs on: `SIGNET_WRITE_DOCS=1 cargo test -p signet-admin` writes it.\n\n\
-             | operation | request | what it does | scope |\n|---|---|---|---|\n",
+             A person needs one of the roles in the last column, or a role that the realm made of the operation, of its area, or of `AREA:RIGHT` ([administrators](../administrators.md)).\n\n\
+             | operation | request | what it does | area and right | scope | roles |\n|---|---|---|---|---|---|\n",
         );
         for row in rows() {
             let facts = row.facts();
@@ -128,10 +153,12 @@ mod tests {
             let (summary, scope) = (facts.summary, facts.needs.scope());
             let beyond = match facts.needs {
                 Right::Reveal => ", and two factors just shown",
-                Right::Read | Right::Write => "",
+                Right::Read | Right::Reset | Right::Write => "",
             };
+            let (area, right) = (facts.area.name(), facts.needs.name());
+            let roles = signet_operation::roles::needed(facts).join(", ");
             page.push_str(&format!(
-                "| `{id}` | `{method} {path}` | {summary} | `{scope}`{beyond} |\n"
+                "| `{id}` | `{method} {path}` | {summary} | `{area}:{right}` | `{scope}`{beyond} | {roles} |\n"
             ));
         }
         if std::env::var_os("SIGNET_WRITE_DOCS").is_some() {
@@ -211,6 +238,6 @@ mod tests {
         assert_eq!(lists(RESOURCES), ["claims", "introspectors"]);
         assert_eq!(lists(GROUPS), ["roles"]);
         assert!(USERS.fields().iter().any(|field| field.name == "email"));
-        assert!(lists(USERS).is_empty());
+        assert_eq!(lists(USERS), ["admin_roles"]);
     }
 }

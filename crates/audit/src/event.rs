@@ -130,6 +130,8 @@ const CARRIED: u64 = 17;
 const SEGMENT: u64 = 18;
 const ADDRESS: u64 = 19;
 const TARGET_NAME: u64 = 20;
+const REASON: u64 = 21;
+const CHANGED: u64 = 22;
 
 /// Which records a segment had, and what the log was when it ended: enough to know that what begins
 /// behind it is its continuation.
@@ -198,6 +200,7 @@ pub struct Event<'a> {
     segment: Option<&'a SegmentFacts>,
     address: Option<IpAddr>,
     target_name: Option<&'a str>,
+    reason: Option<&'a str>,
 }
 
 impl<'a> Event<'a> {
@@ -227,6 +230,7 @@ impl<'a> Event<'a> {
             segment: None,
             address: None,
             target_name: None,
+            reason: None,
         }
     }
 
@@ -355,6 +359,13 @@ impl<'a> Event<'a> {
         self
     }
 
+    /// Why, in the words of whoever did it.
+    #[must_use]
+    pub const fn reason(mut self, reason: Option<&'a str>) -> Self {
+        self.reason = reason;
+        self
+    }
+
     /// The target that became known while it was done. What was said before stays.
     pub(crate) fn with_target(self, target: &'a Target) -> Self {
         if self.target.is_some_and(|known| known != target.id) {
@@ -433,6 +444,7 @@ impl<'a> Event<'a> {
             self.scope,
             address,
             self.target_name,
+            self.reason,
         ];
         let lists = [!self.actors.is_empty(), !self.audience.is_empty()];
         let rest = [
@@ -478,6 +490,7 @@ impl<'a> Event<'a> {
         }
         text(&mut out, ADDRESS, address);
         text(&mut out, TARGET_NAME, self.target_name);
+        text(&mut out, REASON, self.reason);
         out.finish()
     }
 }
@@ -516,6 +529,29 @@ impl Target {
             .then(|| Cbor::Map(pairs).encode().ok())
             .flatten()
     }
+}
+
+/// The content of a line that says what changed; what it said of that before goes.
+pub(crate) fn put_changes(content: &[u8], changes: &[String]) -> Option<Vec<u8>> {
+    let Ok(Cbor::Map(mut pairs)) = Cbor::decode(content) else {
+        return None;
+    };
+    let key = Cbor::Int(CHANGED.into());
+    pairs.retain(|(known, _)| *known != key);
+    let mut told: Vec<Cbor> = changes
+        .iter()
+        .take(MAX_LIST)
+        .map(|text| Cbor::Text(bounded(text, MAX_ITEM).into_owned()))
+        .collect();
+    if changes.len() > MAX_LIST
+        && let Some(last) = told.last_mut()
+    {
+        *last = Cbor::Text("…".to_owned());
+    }
+    if !told.is_empty() {
+        pairs.push((key, Cbor::Array(told)));
+    }
+    Cbor::Map(pairs).encode().ok()
 }
 
 /// At most so many bytes, cut at a character.
@@ -735,10 +771,17 @@ impl Content {
                     let members = &mut content.members;
                     members.insert("segment".to_owned(), segment.to_json());
                 }
-                for (name, key) in [("address", ADDRESS), ("target_name", TARGET_NAME)] {
+                for (name, key) in [
+                    ("address", ADDRESS),
+                    ("target_name", TARGET_NAME),
+                    ("reason", REASON),
+                ] {
                     if let Some(value) = map.optional(key, text)? {
                         content.members.insert(name.to_owned(), value);
                     }
+                }
+                if let Some(changed) = map.optional(CHANGED, texts)? {
+                    content.members.insert("changed".to_owned(), changed);
                 }
                 Ok(content)
             })
@@ -818,6 +861,7 @@ mod tests {
             .operation("op")
             .target("target")
             .target_name("name")
+            .reason(Some("ticket 5"))
             .address(IpAddr::from([192, 0, 2, 7]))
             .scope("openid")
             .audience(audience)
@@ -883,7 +927,7 @@ mod tests {
             "actors": ["agent:x", "agent:y"], "method": "authorization_code", "error": "invalid_grant",
             "operation": "op", "target": "target", "scope": "openid", "audience": ["https://api"],
             "count": 3, "since_ms": 5, "agent_grants": [base64url::encode(&[3; 32])],
-            "address": "192.0.2.7", "target_name": "name",
+            "address": "192.0.2.7", "target_name": "name", "reason": "ticket 5",
         });
         assert_eq!(Value::from(content.members), expected);
         assert_eq!(
@@ -913,6 +957,23 @@ mod tests {
             other.with_target(&known).entry(None).content,
             other.entry(None).content
         );
+    }
+
+    #[test]
+    fn what_changed_becomes_known_while_it_is_done_and_the_last_word_holds() {
+        let event = Event::new(Action::ADMIN, 5).operation("replaceClient");
+        let content = event.entry(None).content;
+        let once = put_changes(&content, &["a".to_owned()]).unwrap();
+        let many: Vec<String> = (0..20)
+            .map(|n| format!("member{n}: {}", "x".repeat(300)))
+            .collect();
+        let again = put_changes(&once, &many).unwrap();
+        let members = Content::parse(&again).unwrap().members;
+        let changed = members["changed"].as_array().unwrap();
+        assert_eq!(changed.len(), MAX_LIST);
+        assert!(changed[0].as_str().unwrap().starts_with("member0: x"));
+        assert_eq!(changed[MAX_LIST - 1], "…");
+        assert_eq!(put_changes(&again, &[]).unwrap(), content);
     }
 
     #[test]

@@ -51,7 +51,9 @@ pub use identity::AuditIdentity;
 pub use keeper::Keep;
 pub use node::stored as stored_node;
 pub use node::{NODE_FILE, of_directory as node_of_directory, release as release_node};
-pub use outbox::{RecordedStore, carrying, leave_record, name_target, outside_act, with_record};
+pub use outbox::{
+    RecordedStore, carrying, leave_record, name_changes, name_target, outside_act, with_record,
+};
 pub use segment::Places;
 pub use signet_store::{InvalidNodeId, NodeId};
 pub use trail::{Audit, AuditOptions, Opening};

@@ -22,7 +22,7 @@ use signet_store::{
     COLLECTED, Change, Key, Layer, Op, Outcome, Row, Store, StoreError, StoreFuture, Table,
 };
 
-use crate::event::{Entry, Event, MAX_CONTENT, Target};
+use crate::event::{Entry, Event, MAX_CONTENT, Target, put_changes};
 use crate::node;
 use crate::shared::Shared;
 use signet_store::NodeId;
@@ -74,6 +74,23 @@ pub fn name_target(id: &str, name: &str) {
             line.entry.content = content;
         }
         staged.target = Some(target);
+    });
+}
+
+/// Says what the act that is under way changes: of each member its name, and what it was and is
+/// where that is no secret. Before the change, so that the line goes with it; what was said before
+/// goes. An act that changes nothing says nothing of it.
+pub fn name_changes(changes: &[String]) {
+    // Outside of every act there is no line that could say it.
+    let _ = ACT.try_with(|staged| {
+        let mut staged = staged.borrow_mut();
+        let own = staged.own;
+        let line = staged.lines.iter_mut().find(|line| Some(line.id) == own);
+        if let Some(line) = line
+            && let Some(content) = put_changes(&line.entry.content, changes)
+        {
+            line.entry.content = content;
+        }
     });
 }
 

@@ -87,6 +87,8 @@ pub enum Kind {
     UserCode,
     /// Client secrets.
     ClientSecret,
+    /// API keys.
+    ApiKey,
 }
 
 impl Kind {
@@ -98,6 +100,7 @@ impl Kind {
             Kind::Factor => b'f',
             Kind::UserCode => b'u',
             Kind::ClientSecret => b's',
+            Kind::ApiKey => b'k',
         }
     }
 }

@@ -459,6 +459,7 @@ pub fn documented(limits: &Limits) -> String {
     let codes = "wrong user codes of devices";
     lines.push(row(codes, &address, "-", "-", window));
     lines.push(row("wrong client secrets", &address, "-", "-", window));
+    lines.push(row("wrong API keys", &address, "-", "-", window));
     let figure = |figure: u32| match figure {
         NONE => "-".to_owned(),
         figure => figure.to_string(),

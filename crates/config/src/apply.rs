@@ -7,6 +7,7 @@
 use std::{collections::BTreeSet, path::Path, sync::Arc, time::Duration as Wait};
 
 use signet_http::{Limits, ProxySecret};
+use signet_oauth::administration::ReasonWanted;
 use signet_oauth::client::GrantType;
 use signet_oauth::people::access_rules::Mode;
 use signet_oauth::people::claim_rules::TableOf;
@@ -79,6 +80,11 @@ pub fn settings(config: &Config, faults: &mut Faults) -> Settings {
             ),
         }
     }
+    s.reason = match config.administration.reason {
+        model::ReasonWanted::Optional => ReasonWanted::Optional,
+        model::ReasonWanted::Dangerous => ReasonWanted::Dangerous,
+        model::ReasonWanted::Required => ReasonWanted::Required,
+    };
     s.access = match config.access.default {
         model::AccessMode::Allow => Mode::Allow,
         model::AccessMode::Deny => Mode::Deny,

@@ -50,7 +50,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ),
     (
         "What is recorded",
-        &["log", "audit", "metrics", "telemetry"],
+        &["log", "audit", "administration", "metrics", "telemetry"],
     ),
     (
         "What this file owns; everything else is administered with `signet client`, `signet user`, ...",

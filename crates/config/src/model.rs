@@ -93,6 +93,9 @@ pub struct Config {
     /// The audit trail: every decision, in a log that nobody can rewrite unseen.
     #[serde(default)]
     pub audit: Audit,
+    /// What is asked of administrators (docs/administrators.md).
+    #[serde(default)]
+    pub administration: Administration,
     /// Figures for monitoring.
     #[serde(default)]
     pub metrics: Metrics,
@@ -146,6 +149,28 @@ pub struct Config {
 pub struct Access {
     /// "allow": whatever no rule denies is allowed. "deny": whatever no rule allows is denied.
     pub default: AccessMode,
+}
+
+/// What is asked of administrators.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Administration {
+    /// "optional": a reason that is given is recorded. "dangerous": what ends something for good,
+    /// or reveals what people log in with, needs one. "required": whatever changes something does.
+    pub reason: ReasonWanted,
+}
+
+/// Which acts of administration need a reason.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReasonWanted {
+    /// None.
+    #[default]
+    Optional,
+    /// What ends something for good, or reveals what people log in with.
+    Dangerous,
+    /// Whatever changes something.
+    Required,
 }
 
 /// What holds where no access rule decides.

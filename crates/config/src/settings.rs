@@ -293,6 +293,7 @@ pub const SETTINGS: &[Setting] = &[
     process("audit.keep_bytes").from(128 * KIB),
     process("audit.interval_ms").from(10).to(10_000),
     process("audit.refusals_per_second").from(1).to(10_000),
+    realm("administration.reason"),
     process("metrics.open"),
     process("telemetry.otlp_endpoint"),
     process("telemetry.otlp_headers"),

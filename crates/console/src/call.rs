@@ -6,6 +6,7 @@ use http::{HeaderMap, HeaderValue, Uri, header};
 use serde_json::Value;
 use signet_operation::output::Reply;
 use signet_operation::problem::Problem;
+use signet_operation::reason::REASON;
 use signet_request::http::Made;
 
 use crate::engine::catalog::Operation;
@@ -19,6 +20,8 @@ pub(crate) struct Call {
     pub(crate) query: Vec<(String, String)>,
     pub(crate) revision: Option<u64>,
     pub(crate) body: Option<Value>,
+    /// Why, in the administrator's words.
+    pub(crate) reason: Option<String>,
 }
 
 impl Call {
@@ -77,6 +80,11 @@ pub(crate) async fn perform(
         && let Ok(tag) = HeaderValue::from_str(&format!("\"{revision}\""))
     {
         headers.insert(header::IF_MATCH, tag);
+    }
+    if let Some(reason) = &call.reason {
+        let value = HeaderValue::from_bytes(reason.as_bytes());
+        let value = value.map_err(|_| Problem::invalid("the reason is one line of text"))?;
+        headers.insert(REASON, value);
     }
     let context = session.context.made(Made {
         method: facts.method.http(),

@@ -159,7 +159,7 @@ impl Session {
         Ok(Acting {
             realm: Arc::clone(&self.context.realm),
             admin: match self.is_of_installation {
-                true => admin.of_installation(),
+                true => admin.of_installation()?,
                 false => admin,
             },
             request_id: self.context.request_id,
@@ -272,11 +272,17 @@ impl Found {
             },
             None => return Ok(not(context, browser)),
         };
-        if Admin::of_session(&browser.context, &present.user, row).is_err() {
+        let admin = Admin::of_session(&browser.context, &present.user, row);
+        let is_of_installation = realm.id() != context.realm.id();
+        let may = match is_of_installation {
+            true => admin.and_then(Admin::of_installation),
+            false => admin,
+        };
+        if may.is_err() {
             return Ok(not(context, browser));
         }
         Ok(Found::Entered(Box::new(Session {
-            is_of_installation: realm.id() != context.realm.id(),
+            is_of_installation,
             browser,
             present,
             context,

@@ -10,7 +10,7 @@ use signet_operation::input::Page;
 use signet_operation::operation::{Operation, run};
 use signet_operation::output::Json;
 use signet_operation::problem::Problem;
-use signet_operation::right::Right;
+use signet_operation::right::{Area, Right};
 use signet_pages::Face;
 use signet_realm::state::Realm;
 use std::sync::Arc;
@@ -86,6 +86,7 @@ const ROBOTS: Noun = Noun {
 static ROWS: [&dyn Row; 2] = [
     &Operation::new(
         "listRobots",
+        Area::Settings,
         Right::Read,
         Method::Get,
         LIST,
@@ -94,6 +95,7 @@ static ROWS: [&dyn Row; 2] = [
     ),
     &Operation::new(
         "makeRobot",
+        Area::Settings,
         Right::Write,
         Method::Post,
         LIST,

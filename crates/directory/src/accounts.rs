@@ -573,6 +573,7 @@ impl User {
             link: None,
             credentials: Vec::new(),
             admin: false,
+            admin_roles: Vec::new(),
             enabled: true,
             created_at: now,
             updated_at: now,

@@ -36,6 +36,8 @@ pub struct ImportedUser {
     pub password_hash: Option<String>,
     /// May administer.
     pub admin: bool,
+    /// Names of the roles that it administers with; none, where it may: an owner.
+    pub admin_roles: Vec<String>,
     /// Whether the person may log in.
     pub enabled: bool,
     /// The first login has to set another password.
@@ -277,6 +279,7 @@ impl Local {
             must_change_password: false,
             expires_at: given.expires_at,
             admin: given.admin,
+            admin_roles: given.admin_roles,
             enabled: given.enabled,
             created_at: given.created_at.unwrap_or(now),
             updated_at: now,

@@ -40,6 +40,8 @@ pub struct NewUser {
     pub expires_at: Option<u64>,
     /// May administer.
     pub admin: bool,
+    /// Names of the roles that it administers with; none, where it may: an owner.
+    pub admin_roles: Vec<String>,
     /// The terms that the person has accepted.
     pub terms: Option<AcceptedTerms>,
     /// The rest of the profile.
@@ -102,6 +104,7 @@ impl Local {
             deletion: None,
             deletion_stage: DeletionStage::Asked,
             admin: new.admin,
+            admin_roles: new.admin_roles,
             enabled: !new.disabled,
             created_at: now,
             updated_at: now,

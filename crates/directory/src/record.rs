@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use signet_crypto::hash::sha256;
+use signet_oauth::administration::OWNER;
 use signet_oauth::issued::session::UserClaims;
 use signet_store::{Key, Table};
 
@@ -43,6 +44,10 @@ pub struct User {
     /// May be given the scope `signet:admin`.
     #[serde(default)]
     pub admin: bool,
+    /// Names of the roles that the account administers with: see
+    /// [`User::roles_of_administrator`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub admin_roles: Vec<String>,
     /// A disabled user cannot log in, and their sessions answer nothing.
     pub enabled: bool,
     /// Unix seconds.
@@ -131,6 +136,21 @@ impl User {
     pub fn awaits_its_person(&self) -> bool {
         let was_invited = self.invited || self.invitation.is_some();
         was_invited && self.credentials.is_empty() && self.link.is_none()
+    }
+
+    /// Names of the roles that the account administers with. One that administers and names none is
+    /// an owner: so are those that were made before there were roles.
+    pub fn roles_of_administrator(&self) -> Vec<String> {
+        match (self.admin, self.admin_roles.is_empty()) {
+            (false, _) => Vec::new(),
+            (true, true) => vec![OWNER.to_owned()],
+            (true, false) => self.admin_roles.clone(),
+        }
+    }
+
+    /// Whether the account may do everything.
+    pub fn is_owner(&self) -> bool {
+        self.admin && (self.admin_roles.is_empty() || self.admin_roles.iter().any(|r| r == OWNER))
     }
 
     /// Whether the account has a credential of this kind.

@@ -12,6 +12,7 @@
 //! [`token::introspect`], [`token::revoke`], [`people::userinfo`] and token exchange all use that
 //! one look-up. The front side begins in [`authorize`].
 #![forbid(unsafe_code)]
+pub mod administration;
 pub mod authorize;
 pub mod client;
 pub mod codec;

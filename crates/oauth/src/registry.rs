@@ -12,6 +12,7 @@ pub use realm_entry::{
 pub use records::{Change, ClientTally, Counted, Records, ResourceTally};
 pub use shared_map::{MayDiffer, SharedMap};
 
+use crate::administration::AdministratorRole;
 use crate::client::Client;
 use crate::issued::names::AccessTokenFormat;
 use crate::people::People;
@@ -19,6 +20,7 @@ use crate::people::access_rules::{Access, Mode, Rules};
 use crate::people::claim_rules::{self, ClaimRule};
 use crate::people::provider::Providers;
 use crate::scope::ScopeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The scope that gives the names of a person's groups.
@@ -42,6 +44,8 @@ pub struct Registry {
     pub providers: Arc<Providers>,
     /// further realms of the process; the first one's alone
     pub realms: Arc<RealmEntries>,
+    /// roles of administrators that the realm made, by name
+    pub administrator_roles: Arc<BTreeMap<String, Arc<AdministratorRole>>>,
 }
 
 impl std::fmt::Debug for Registry {

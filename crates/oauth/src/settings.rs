@@ -2,6 +2,7 @@
 //!
 //! Every lifetime is in seconds. [`Settings::new`] gives the defaults, [`Settings::validate`] says
 //! what cannot be served; nothing that did not pass it should become a snapshot.
+use crate::administration::ReasonWanted;
 use crate::authorize::acr;
 use crate::endpoint::{EndpointId, split_issuer};
 use crate::issued::names::wire_names;
@@ -98,6 +99,8 @@ pub struct Settings {
     pub deletion_grace: u64,
     /// how long the groups count that an identity provider named at a login; 7776000
     pub provider_groups_lifetime: u64,
+    /// which acts of administration need a reason
+    pub reason: ReasonWanted,
 }
 
 /// Whose chains of agents' grants are exchanged for tokens. Nobody's unless it is enabled, and then
@@ -188,6 +191,7 @@ impl Settings {
             self_deletion: false,
             deletion_grace: 14 * DAY,
             provider_groups_lifetime: 90 * DAY,
+            reason: ReasonWanted::default(),
         }
     }
 

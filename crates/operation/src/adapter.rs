@@ -6,6 +6,7 @@ use crate::input::{self, Input};
 use crate::operation::Operation;
 use crate::output::{Output, Reply};
 use crate::problem::Problem;
+use crate::reason;
 use http::{HeaderName, HeaderValue};
 use schemars::SchemaGenerator;
 use signet_audit::Action;
@@ -54,7 +55,7 @@ impl<I: Input, O: Output> Row for Operation<I, O> {
         Box::pin(async move {
             let facts = self.facts();
             let named = names(&context);
-            let done = perform(self, &acting, context, &named).await;
+            let done = perform(self, &acting, context).await;
             done.map_err(|problem| problem.about(facts.path, &named).needing(facts.needs))
         })
     }
@@ -110,9 +111,10 @@ async fn perform<I: Input, O: Output>(
     operation: &Operation<I, O>,
     acting: &Acting,
     mut context: Context,
-    named: &[String],
 ) -> Result<Reply, Problem> {
+    let segments = context.params.clone();
+    let reason = reason::of(&context.headers)?;
     let input = input::read(operation.facts().method, &mut context);
-    let target = named.join("/");
-    operation.perform(acting, &target, input).await?.reply()
+    let perform = operation.perform(acting, (&segments, reason.as_deref()), input);
+    perform.await?.reply()
 }

@@ -1,7 +1,12 @@
 //! Who calls the admin API, and what they may.
+use crate::api_key::{self, Maker};
+use crate::facts::Facts;
 use crate::problem::Problem;
-use crate::right::Role;
+use crate::right::Right;
+use crate::roles::{Rights, needed};
 use http::{HeaderName, StatusCode, header};
+use signet_budgets::attempts::{self, Kind, Refused};
+use signet_crypto::Secret;
 use signet_directory::session::{RECENT, SessionRow, Shown, has_two_factors};
 use signet_directory::{User, session};
 use signet_http::RequestId;
@@ -13,7 +18,7 @@ use signet_oauth::error::ErrorCode;
 use signet_oauth::issued::access_token::{TokenLookup, TokenState, VerifiedAccessToken};
 use signet_oauth::params::Params;
 use signet_oauth::request::{self, PeerCertificate, Request};
-use signet_oauth::scope::ScopeSet;
+use signet_oauth::scope::{ADMIN, ADMIN_READ, ScopeSet};
 use signet_oauth::token::decision::SingleUse;
 use signet_oauth::token::dpop_policy::check_presentation;
 use signet_realm::realms::Realms;
@@ -32,13 +37,13 @@ pub struct Admin {
     /// A user's id or a `client_id`.
     pub who: String,
     /// What they may.
-    pub role: Role,
+    pub rights: Rights,
     /// None: a client.
-    login: Option<PersonLogin>,
+    login: Option<CallerLogin>,
 }
 
-/// The login of an administrator who is a person.
-enum PersonLogin {
+/// What an administrator has shown who is no client.
+enum CallerLogin {
     /// A token was shown.
     Token {
         /// The one whose token it is.
@@ -47,14 +52,17 @@ enum PersonLogin {
     },
     /// The person's own browser, and what it has shown.
     Browser(Vec<Shown>),
+    /// None: an API key, which shows no factor.
+    Key,
 }
 
-impl PersonLogin {
+impl CallerLogin {
     /// Whether two factors were shown at `since` (Unix seconds) or later.
     async fn has_two_factors(&self, since: u64, now: u64) -> Result<bool, Problem> {
         let (realm, token) = match self {
-            PersonLogin::Browser(shown) => return Ok(has_two_factors(shown, since)),
-            PersonLogin::Token { realm, token } => (realm, token),
+            CallerLogin::Key => return Ok(false),
+            CallerLogin::Browser(shown) => return Ok(has_two_factors(shown, since)),
+            CallerLogin::Token { realm, token } => (realm, token),
         };
         if !token.subject_jtis.is_empty() || !token.actors.is_empty() {
             // Exchanged: somebody else has it.
@@ -87,6 +95,31 @@ pub struct Acting {
     pub now_ms: u64,
 }
 
+/// What an administrator of the first realm is called in another one.
+const OF_INSTALLATION: &str = "installation:";
+
+/// The API key that a request shows.
+fn key_of(context: &Context) -> Option<Secret<String>> {
+    api_key::shown(context.header(header::AUTHORIZATION)?)
+}
+
+/// The refusal of a request; where it showed an API key that is none, it is counted against its
+/// network, and one too many hears 429. A good key is never held up.
+async fn count_guess(context: &Context, refused: Problem) -> Problem {
+    if refused.code() != NOT_VALID || key_of(context).is_none() {
+        return refused;
+    }
+    let realm = &context.realm;
+    let budgets = realm.people.limits.of_networks(Kind::ApiKey, context.peer);
+    match attempts::count_all(&*realm.store, &budgets, context.now()).await {
+        Ok(()) => refused,
+        Err(Refused::TooMany { retry_after }) => {
+            Problem::too_many("too many API keys that are none", retry_after)
+        }
+        Err(Refused::Store(error)) => error.into(),
+    }
+}
+
 /// The code of a refused token (RFC 6750 section 3.1).
 const NOT_VALID: &str = "invalid_token";
 
@@ -94,7 +127,40 @@ fn unauthorized(detail: &'static str) -> Problem {
     Problem::new(StatusCode::UNAUTHORIZED, NOT_VALID, detail)
 }
 
+/// The most that a scope reaches: to everything, or to what is read. None: it is none of
+/// administration.
+fn reach(scope: &ScopeSet) -> Option<&'static str> {
+    [ADMIN, ADMIN_READ]
+        .into_iter()
+        .find(|name| scope.contains(name))
+}
+
 impl Admin {
+    /// Whether they may perform an operation.
+    ///
+    /// # Errors
+    /// `insufficient_scope` where their token is for reading alone; `insufficient_role`, which
+    /// names the roles that would do.
+    pub fn expect_may(&self, facts: &Facts) -> Result<(), Problem> {
+        if self.rights.may(facts) {
+            return Ok(());
+        }
+        if self.rights.is_for_reading() && facts.needs != Right::Read {
+            return Err(Problem::insufficient_scope(
+                "the caller may read, and change nothing",
+            ));
+        }
+        let roles = match self.rights.roles() {
+            [] => "none".to_owned(),
+            roles => roles.join(", "),
+        };
+        Err(Problem::insufficient_role(format!(
+            "{} needs one of the roles {} (or an own role that names it): yours are {roles}",
+            facts.id,
+            needed(facts).join(", "),
+        )))
+    }
+
     /// Whether the caller is a person who has just shown two factors. `now_ms`: Unix milliseconds.
     ///
     /// # Errors
@@ -124,10 +190,12 @@ impl Admin {
         let realms = Realms::of(&context.realm);
         let first = realms.as_ref().map(|realms| realms.first());
         let Some(first) = first.filter(|first| first.id() != context.realm.id()) else {
-            return Err(refused);
+            return Err(count_guess(context, refused).await);
         };
-        let known = Admin::known_here(&context.seen_by(first)).await?;
-        Ok(known.of_installation())
+        match Admin::known_here(&context.seen_by(first)).await {
+            Ok(known) => known.of_installation(),
+            Err(problem) => Err(count_guess(context, problem).await),
+        }
     }
 
     /// The person of a browser's session in this realm, who must be allowed at this moment what a
@@ -146,11 +214,11 @@ impl Admin {
         let registry = &context.snapshot.registry;
         let client = registry.client(CLIENT_ID, context.now());
         let client = client.ok_or_else(no_longer)?;
-        let role = Role::of(&client.scope).ok_or_else(no_longer)?;
+        let reach = reach(&client.scope).ok_or_else(no_longer)?;
         if !user.admin {
             return Err(no_longer());
         }
-        let scope = ScopeSet::parse(role.scope()).unwrap_or_default();
+        let scope = ScopeSet::parse(reach).unwrap_or_default();
         let methods = session.methods();
         let wants = Wants {
             sought: Sought {
@@ -164,8 +232,8 @@ impl Admin {
         match access::ask(context, Entrance::AdminApi, user, &wants) {
             Ok(_) => Ok(Admin {
                 who: user.id.clone(),
-                role,
-                login: Some(PersonLogin::Browser(session.shown())),
+                rights: Rights::of_user(user, registry).reading(reach == ADMIN_READ),
+                login: Some(CallerLogin::Browser(session.shown())),
             }),
             Err(KeptOut::Rule(rule)) => {
                 let (who, code) = ((&*user.id, CLIENT_ID), ErrorCode::AccessDenied);
@@ -183,19 +251,52 @@ impl Admin {
         }
     }
 
-    /// The same, seen from a further realm, which administrators of the installation administer,
-    /// too.
-    #[must_use]
-    pub fn of_installation(self) -> Admin {
-        Admin {
-            who: format!("installation:{}", self.who),
+    /// The same, seen from a further realm, which owners of the installation administer, too; so do
+    /// its clients, within their scope. Other roles count in the realm of their account.
+    ///
+    /// # Errors
+    /// `insufficient_role`.
+    pub fn of_installation(self) -> Result<Admin, Problem> {
+        if self.login.is_some() && !self.rights.is_owner() {
+            return Err(Problem::insufficient_role(
+                "further realms are administered by owners of the first realm: other roles count in the realm of their account",
+            ));
+        }
+        Ok(Admin {
+            who: format!("{OF_INSTALLATION}{}", self.who),
             ..self
+        })
+    }
+
+    /// Who makes a key: a person or a client of this realm. None: it is another key, or somebody of
+    /// the first realm.
+    pub fn maker(&self) -> Option<Maker> {
+        if self.who.starts_with(OF_INSTALLATION) {
+            return None;
+        }
+        match &self.login {
+            Some(CallerLogin::Key) => None,
+            Some(CallerLogin::Token { .. } | CallerLogin::Browser(_)) => {
+                Some(Maker::User(self.who.clone()))
+            }
+            None => Some(Maker::Client(self.who.clone())),
         }
     }
 
     async fn known_here(context: &Context) -> Result<Admin, Problem> {
+        if let Some(key) = key_of(context) {
+            let holder = api_key::holder(context, &key).await?;
+            let (who, rights) = holder.ok_or_else(|| {
+                unauthorized("the API key is not valid: it was removed, has ended, or its maker may not administer")
+            })?;
+            return Ok(Admin {
+                who,
+                rights,
+                login: Some(CallerLogin::Key),
+            });
+        }
         let facts = token_of(context).await?;
-        let role = Role::of(&facts.scope).ok_or_else(|| {
+        let shown = reach(&facts.scope).ok_or_else(|| {
             Problem::insufficient_scope("the access token has no scope of administration")
         })?;
         context.note_client(&facts.client_id);
@@ -206,13 +307,15 @@ impl Admin {
             .ok_or_else(|| unauthorized("the client of this token is gone or disabled"))?;
         let no_longer = || Problem::insufficient_scope("the caller may no longer administer");
         // The token says what the client's record allowed when it was made.
-        let allowed = Role::of(&client.scope).ok_or_else(no_longer)?;
-        let role = role.min(allowed);
+        let allowed = reach(&client.scope).ok_or_else(no_longer)?;
+        let reads_only = shown == ADMIN_READ || allowed == ADMIN_READ;
+        let scope = if reads_only { ADMIN_READ } else { ADMIN };
+        let scope = ScopeSet::parse(scope).unwrap_or_default();
         let Some(user_id) = facts.user_id() else {
             let who = facts.client_id.clone();
             return Ok(Admin {
                 who,
-                role,
+                rights: Rights::of_scope(&scope).reading(reads_only),
                 login: None,
             });
         };
@@ -220,7 +323,7 @@ impl Admin {
         let gone = || unauthorized("the user of this token is gone or disabled");
         let user = users.by_id(user_id, context.now()).await?;
         let user = user.ok_or_else(gone)?;
-        let scope = ScopeSet::parse(role.scope()).unwrap_or_default();
+        let registry = &context.snapshot.registry;
         match person(context, Entrance::AdminApi, &user, (&facts, client, &scope)) {
             Err(KeptOut::Rule(_)) => Err(Problem::new(
                 StatusCode::FORBIDDEN,
@@ -229,9 +332,9 @@ impl Admin {
             )),
             Err(KeptOut::Nobody | KeptOut::Owed(_) | KeptOut::Class) => Err(gone()),
             Ok(_) if user.admin => Ok(Admin {
+                rights: Rights::of_user(&user, registry).reading(reads_only),
                 who: user.id,
-                role,
-                login: Some(PersonLogin::Token {
+                login: Some(CallerLogin::Token {
                     realm: Arc::clone(&context.realm),
                     token: facts,
                 }),

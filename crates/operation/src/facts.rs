@@ -1,6 +1,7 @@
 //! What a row of the admin API says of itself, for its routes and its document.
-use crate::right::Right;
+use crate::right::{Area, Right};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
+use std::sync::OnceLock;
 
 /// The schema of a document's type.
 pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
@@ -49,6 +50,8 @@ impl Method {
 pub struct Facts {
     /// Its name: `listClients`.
     pub id: &'static str,
+    /// What it is about.
+    pub area: Area,
     /// What its caller must be allowed.
     pub needs: Right,
     /// How it is called.
@@ -60,6 +63,19 @@ pub struct Facts {
     /// Whether it ends something that does not come back by doing the opposite; None: where its
     /// method removes.
     pub ends: Option<bool>,
+}
+
+static OPERATIONS: OnceLock<Vec<&'static Facts>> = OnceLock::new();
+
+/// Every operation that this program has, as given to [`install`]; none before.
+pub fn operations() -> &'static [&'static Facts] {
+    OPERATIONS.get().map_or(&[], |all| all.as_slice())
+}
+
+/// Says once what operations there are. This crate knows none, and a role is compared with another
+/// by what both may do of all.
+pub fn install(all: impl Iterator<Item = &'static Facts>) {
+    OPERATIONS.get_or_init(|| all.collect());
 }
 
 impl Facts {

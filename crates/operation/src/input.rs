@@ -155,6 +155,10 @@ text_segments! {
     GroupName = "group",
     /// A role, by its whole name.
     RoleName = "role",
+    /// An API key, by its id.
+    ApiKeyId = "api_key_id",
+    /// A role of administrators.
+    AdministratorRoleName = "administrator_role",
     /// An attribute of the schema.
     AttributeName = "attribute",
     /// An access rule.

@@ -1,8 +1,10 @@
 //! The OpenAPI 3.1 document, generated from the rows: it cannot name what is not served.
 use crate::adapter::Row;
 use crate::problem::Problem as ErrorDocument;
+use crate::right::Right;
 use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
+use signet_oauth::administration::MAX_REASON_BYTES;
 
 /// Where the document is.
 pub const PATH: &str = "/admin/v1/openapi.json";
@@ -69,6 +71,15 @@ fn describe(operation: &dyn Row, generator: &mut SchemaGenerator) -> Value {
             },
         },
     });
+    if facts.needs != Right::Read
+        && let Some(parameters) = described["parameters"].as_array_mut()
+    {
+        parameters.push(json!({
+            "name": "Signet-Reason", "in": "header", "required": false,
+            "schema": { "type": "string", "maxLength": MAX_REASON_BYTES },
+            "description": "why, for the audit trail; a realm may ask for it",
+        }));
+    }
     if let Some(schema) = operation.request {
         described["requestBody"] = json!({
             "required": true,

@@ -5,7 +5,9 @@
 use crate::caller::Acting;
 use crate::facts::{Facts, Method};
 use crate::problem::Problem;
-use crate::right::Right;
+use crate::reason;
+use crate::right::{Area, Right};
+use crate::target;
 use signet_audit::{Action, Counted, Event};
 use std::pin::Pin;
 
@@ -23,9 +25,11 @@ impl<I, O> Operation<I, O> {
         &self.facts
     }
 
-    /// A row: its name, the right it needs, its method, path and sentence, and what does it.
+    /// A row: its name, what it is about, the right it needs, its method, path and sentence, and
+    /// what does it.
     pub const fn new(
         id: &'static str,
+        area: Area,
         needs: Right,
         method: Method,
         path: &'static str,
@@ -35,6 +39,7 @@ impl<I, O> Operation<I, O> {
         Operation {
             facts: Facts {
                 id,
+                area,
                 needs,
                 method,
                 path,
@@ -59,31 +64,43 @@ impl<I, O> Operation<I, O> {
         self
     }
 
-    /// Performs it, if the administrator may, and has it recorded. `target`: what it is about, for
-    /// the record. The input is read once the caller is known to be allowed; what is wrong with it
-    /// is a refusal like others.
+    /// Performs it, if the administrator may, and has it recorded. `named`: what its path names,
+    /// segment by segment; `reason`: why, where its caller says it. The input is read once the
+    /// caller is known to be allowed; what is wrong with it is a refusal like others.
     ///
     /// # Errors
-    /// `insufficient_scope` for an administrator without the right;
+    /// `insufficient_scope` or `insufficient_role` for an administrator without the right, or with
+    /// less than those have whom it is about;
     /// `insufficient_user_authentication` where two factors are needed; what is wrong with the
     /// input; what the operation itself refuses.
     pub async fn perform(
         &self,
         acting: &Acting,
-        target: &str,
+        (named, reason): (&[(&'static str, String)], Option<&str>),
         input: impl Future<Output = Result<I, Problem>> + Send,
     ) -> Result<O, Problem> {
         let facts = &self.facts;
         let (realm, who) = (&acting.realm, acting.admin.who.as_str());
         let audit = realm.audit();
+        let target: Vec<&str> = named.iter().map(|(_, name)| name.as_str()).collect();
+        let target = target.join("/");
         let event = Event::new(Action::ADMIN, acting.now_ms)
             .request(acting.request_id.as_str())
             .address(acting.peer)
             .subject(who)
             .operation(facts.id)
-            .target(target);
-        if !acting.admin.role.may(facts.needs) {
-            let problem = Problem::insufficient_scope("the caller may read, and change nothing");
+            .reason(reason.filter(|_| facts.needs != Right::Read))
+            .target(&target);
+        let refused = match acting.admin.expect_may(facts) {
+            Err(problem) => Some(problem),
+            // Reading of somebody gives no power over them.
+            Ok(()) if facts.needs == Right::Read => None,
+            Ok(()) => match reason::expect(facts, realm.snapshot().settings.reason, reason) {
+                Err(problem) => Some(problem),
+                Ok(()) => target::expect_over_named(acting, named).await.err(),
+            },
+        };
+        if let Some(problem) = refused {
             audit.record(event.refused(problem.code()));
             return Err(problem);
         }
@@ -106,7 +123,7 @@ impl<I, O> Operation<I, O> {
                 audit.count(Counted::AdminRead, who, done.is_ok());
                 done
             }
-            Right::Write | Right::Reveal => {
+            Right::Reset | Right::Write | Right::Reveal => {
                 let done = audit.act(event, work, Problem::code).await;
                 let result = done.as_ref().map_or_else(Problem::code, |_| "done");
                 let request_id = acting.request_id;
@@ -137,3 +154,15 @@ macro_rules! run_by {
     };
 }
 pub use crate::run_by;
+
+/// As [`run`], of one that asks what its caller may beyond the row itself.
+#[macro_export]
+macro_rules! run_within {
+    ($run:path) => {
+        |acting, input| {
+            let rights = acting.admin.rights.clone();
+            Box::pin($run(std::sync::Arc::clone(&acting.realm), rights, input))
+        }
+    };
+}
+pub use crate::run_within;

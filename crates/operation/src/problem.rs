@@ -18,6 +18,9 @@ use std::borrow::Cow;
 /// The code where a person has to show two factors (RFC 9470 section 3).
 const TWO_FACTORS_MISSING: &str = "insufficient_user_authentication";
 
+/// The code where the caller's roles are not enough: no other scope would be.
+const INSUFFICIENT_ROLE: &str = "insufficient_role";
+
 /// An error, as the caller sees it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Problem {
@@ -73,6 +76,11 @@ impl Problem {
     /// The caller may not: 403 (RFC 6750 section 3.1).
     pub fn insufficient_scope(detail: &'static str) -> Problem {
         Problem::new(StatusCode::FORBIDDEN, "insufficient_scope", detail)
+    }
+
+    /// The caller's roles do not allow it: 403.
+    pub fn insufficient_role(detail: impl Into<Cow<'static, str>>) -> Problem {
+        Problem::new(StatusCode::FORBIDDEN, INSUFFICIENT_ROLE, detail)
     }
 
     /// A person has to show two factors first, less than [`RECENT`] seconds ago: 401 (RFC 9470).
@@ -199,6 +207,7 @@ impl Problem {
                 "Bearer error=\"{TWO_FACTORS_MISSING}\", acr_values=\"{TWO_FACTORS}\", max_age=\"{RECENT}\""
             )),
             StatusCode::UNAUTHORIZED => Some("Bearer error=\"invalid_token\"".to_owned()),
+            StatusCode::FORBIDDEN if self.code == INSUFFICIENT_ROLE => None,
             StatusCode::FORBIDDEN => Some(match self.scope {
                 Some(scope) => format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\""),
                 None => "Bearer error=\"insufficient_scope\"".to_owned(),

@@ -220,6 +220,7 @@ async fn perform(
         version: text("version"),
         query: &Query::all(),
         administers: caller.administers,
+        rights: &caller.rights,
     };
     request.act(caller, context.event(Action::ADMIN)).await
 }

@@ -1,6 +1,6 @@
 //! Who calls, and whether they may.
 use super::answer::Refusal;
-use signet_admin::provisioned::{person, token_of};
+use signet_admin::provisioned::{Area, Right, Rights, person, token_of};
 use signet_oauth::scope::{ADMIN, SCIM, ScopeSet};
 use signet_request::access::{Entrance, KeptOut};
 use signet_request::http::Context;
@@ -11,9 +11,25 @@ pub(super) struct Caller {
     pub(super) who: String,
     /// The token has `signet:admin` beside `signet:scim`, and its holder may still have both.
     pub(super) administers: bool,
+    /// What they may: what their scopes give, and of a person no more than their roles.
+    pub(super) rights: Rights,
 }
 
 impl Caller {
+    /// Whether they may do this with people.
+    ///
+    /// # Errors
+    /// 403 for a person whose roles do not allow it.
+    pub(super) fn expect(&self, right: Right) -> Result<(), Refusal> {
+        match self.rights.may_all(Area::People, right) {
+            true => Ok(()),
+            false => Err(Refusal::plain(
+                403,
+                "your roles do not allow this: the role people is needed, or owner",
+            )),
+        }
+    }
+
     /// The holder of the request's access token.
     ///
     /// # Errors
@@ -32,9 +48,18 @@ impl Caller {
         let client = client.filter(|client| client.scope.contains(SCIM));
         let client = client.ok_or_else(no_longer)?;
         let administers = facts.scope.contains(ADMIN) && client.scope.contains(ADMIN);
+        let provisioning = Rights::of_scope(&ScopeSet::parse(SCIM).unwrap_or_default());
         let Some(user_id) = facts.user_id() else {
             let who = facts.client_id.clone();
-            return Ok(Caller { who, administers });
+            let rights = match administers {
+                true => Rights::owner(),
+                false => provisioning,
+            };
+            return Ok(Caller {
+                who,
+                administers,
+                rights,
+            });
         };
         let users = &context.realm.people.users;
         let user = users.by_id(user_id, context.now()).await?;
@@ -44,10 +69,18 @@ impl Caller {
             person(context, Entrance::Scim, &user, (&facts, client, &scope))
         };
         match may(SCIM) {
-            Ok(_) => Ok(Caller {
-                administers: administers && may(ADMIN).is_ok(),
-                who: user.id,
-            }),
+            Ok(_) => {
+                let administers = administers && may(ADMIN).is_ok();
+                let own = Rights::of_user(&user, &context.snapshot.registry);
+                Ok(Caller {
+                    administers,
+                    rights: match administers {
+                        true => own,
+                        false => provisioning.within(own),
+                    },
+                    who: user.id,
+                })
+            }
             Err(KeptOut::Rule(_)) => Err(Refusal::plain(
                 403,
                 "an access rule does not let this person in",

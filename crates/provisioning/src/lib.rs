@@ -18,6 +18,7 @@ use caller::Caller;
 use http::Method;
 use query::{Filling, Query};
 use serde_json::{Map, Value};
+use signet_admin::provisioned::{Right, Rights, expect_over_user};
 use signet_audit::{Action, Event};
 use signet_directory::User;
 use signet_realm::state::Realm;
@@ -72,8 +73,10 @@ struct Request<'a> {
     /// `If-Match`.
     version: Option<&'a str>,
     query: &'a Query,
-    /// The caller may change accounts of administrators.
+    /// The caller administers, too.
     administers: bool,
+    /// What the caller may.
+    rights: &'a Rights,
 }
 
 impl Request<'_> {
@@ -88,10 +91,14 @@ impl Request<'_> {
     /// group or role does; the rules about groups can keep an administrator out, so membership is
     /// part of the account here.
     fn expect_may_change(&self, user: &User) -> Result<(), Refusal> {
-        match user.admin && !self.administers {
-            true => Err(Refusal::of_administrator()),
-            false => Ok(()),
+        if !user.admin {
+            return Ok(());
         }
+        if !self.administers {
+            return Err(Refusal::of_administrator());
+        }
+        let registry = &self.realm.snapshot().registry;
+        Ok(expect_over_user(self.rights, user, registry)?)
     }
 
     /// Performs it.
@@ -105,6 +112,7 @@ impl Request<'_> {
     /// Performs it for somebody, and has it recorded where it changes something.
     async fn act(&self, caller: &Caller, event: Event<'_>) -> Result<Answer, Refusal> {
         if *self.method == Method::GET {
+            caller.expect(Right::Read)?;
             return Box::pin(self.perform()).await;
         }
         let operation = match (self.resource, self.method.as_str()) {
@@ -121,7 +129,10 @@ impl Request<'_> {
             .subject(&caller.who)
             .operation(operation)
             .target(self.id.unwrap_or_default());
-        let work = Box::pin(self.perform());
+        let work = async {
+            caller.expect(Right::Write)?;
+            Box::pin(self.perform()).await
+        };
         self.realm.audit().act(event, work, Refusal::code).await
     }
 }
@@ -215,6 +226,7 @@ async fn answered(mut context: Context, resource: Resource) -> Result<Answer, Re
         version: version.as_deref(),
         query: &query,
         administers: caller.administers,
+        rights: &caller.rights,
     };
     let event = context.event(Action::ADMIN);
     let mut answer = request.act(&caller, event).await?;
@@ -231,7 +243,8 @@ async fn answered(mut context: Context, resource: Resource) -> Result<Answer, Re
 /// A search by POST (RFC 7644 section 3.4.3).
 async fn search(mut context: Context, resources: Vec<Resource>) -> Response {
     let found = async {
-        Caller::of_request(&context).await?;
+        let caller = Caller::of_request(&context).await?;
+        caller.expect(Right::Read)?;
         let body = read(&mut context).await?;
         let object = body.as_object();
         let query =
@@ -249,6 +262,7 @@ async fn search(mut context: Context, resources: Vec<Resource>) -> Response {
                 version: None,
                 query: &query,
                 administers: false,
+                rights: &caller.rights,
             };
             match resource {
                 Resource::User => Box::pin(users::fill(&request, &mut page)).await?,

@@ -42,6 +42,8 @@ pub enum RecordKind {
     Provider,
     /// A further realm of the process, by its name.
     Realm,
+    /// A role of administrators, by its name.
+    AdministratorRole,
 }
 
 /// Where the rows of a kind are.

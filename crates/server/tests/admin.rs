@@ -21,7 +21,7 @@ const CLIENTS: &str = "/admin/v1/clients";
 const USERS: &str = "/admin/v1/users";
 const VERIFIER: &str = "verifier-verifier-verifier-verifier-verifier-verifier";
 
-fn admin_client() -> Client {
+pub fn admin_client() -> Client {
     Client {
         scope: scope("signet:admin openid"),
         ..client("operator")
@@ -600,7 +600,7 @@ fn an_account_that_has_expired_is_declared_as_it_is() {
     }
 }
 
-fn new_user(server: &Server, name: &str, admin: bool) -> User {
+pub fn new_user(server: &Server, name: &str, admin: bool) -> User {
     let new = NewUser {
         username: name.to_owned(),
         admin,
@@ -611,13 +611,13 @@ fn new_user(server: &Server, name: &str, admin: bool) -> User {
 }
 
 /// What a client holds after its user has logged in: an access token and a refresh token.
-struct Device {
-    access_token: String,
+pub struct Device {
+    pub access_token: String,
     refresh_token: String,
 }
 
 impl Device {
-    fn log_in(server: &Server, user: &User, scope_text: &str, client_id: &str) -> Device {
+    pub fn log_in(server: &Server, user: &User, scope_text: &str, client_id: &str) -> Device {
         let now = server.realm.now();
         let code = AuthorizationCode {
             id: CodeId::new(signet_crypto::random::bytes()),

@@ -29,9 +29,15 @@ fn command_line() -> Client {
 }
 
 fn administrator(server: &Server) -> User {
+    administrator_with(server, "root", &[])
+}
+
+/// An administrator with these roles; none: an owner.
+fn administrator_with(server: &Server, name: &str, roles: &[&str]) -> User {
     let user = NewUser {
-        username: "root".to_owned(),
-        email: Some("root@example.test".to_owned()),
+        username: name.to_owned(),
+        admin_roles: roles.iter().map(|role| (*role).to_owned()).collect(),
+        email: Some(format!("{name}@example.test")),
         password: Some(hash(PASSWORD.as_bytes(), CHEAP).unwrap()),
         admin: true,
         ..NewUser::default()
@@ -43,9 +49,14 @@ fn administrator(server: &Server) -> User {
 /// Logs in at the console, whose administrator sets up an app on the way.
 #[track_caller]
 fn enter<'s>(server: &'s Server, at: &str) -> (Browser<'s>, App, Page) {
+    enter_as(server, "root", at)
+}
+
+#[track_caller]
+fn enter_as<'s>(server: &'s Server, name: &str, at: &str) -> (Browser<'s>, App, Page) {
     let mut browser = Browser::new(server);
     let page = browser.get(at).expect(LOGIN);
-    let page = browser.log_in(&page, "root", PASSWORD);
+    let page = browser.log_in(&page, name, PASSWORD);
     let app = App::of(&between(&page.text(), "<code id=\"totp-secret\">", "<"));
     let code = app.code(server, 0);
     let page = browser.press(&page, "totp-add", &[("totp", &code), ("label", "phone")]);
@@ -825,4 +836,44 @@ fn a_search_ends_its_page_after_many_accounts_and_the_next_page_goes_on() {
     let next = between(&page.text(), "rel=\"next\" href=\"", "\"").replace("&amp;", "&");
     let page = root.get(&next).expect("There is nothing here");
     assert!(!page.text().contains("rel=\"next\""), "it was the last");
+}
+
+/// The rule is the API's own table (`crate::administrators`): the console asks it at every form.
+#[test]
+fn every_form_of_the_console_is_refused_to_who_has_no_role_for_it() {
+    for role in crate::administrators::ROLES {
+        let mail = Mail::new();
+        let server = server(&mail);
+        administrator_with(&server, role, &[role]);
+        let (mut browser, ..) = enter_as(&server, role, "/console");
+        let token = browser.get("/console").field("form");
+        for (operation, roles) in crate::administrators::MAY {
+            let may = roles.split(' ').any(|one| one == *role);
+            let at = format!("/console/do/{operation}");
+            let shown = browser.get(&at);
+            let mut rows = signet_admin::rows();
+            let row = rows.find(|row| row.facts().id == *operation).unwrap();
+            let is_get = row.facts().method == signet_operation::facts::Method::Get;
+            let sent = (!is_get).then(|| browser.post(&at, &[("form", &token)]));
+            let pages = [("shown", Some(&shown)), ("sent", sent.as_ref())];
+            for (how, page) in pages
+                .into_iter()
+                .filter_map(|(how, page)| Some((how, page?)))
+            {
+                let is_refused =
+                    page.reply.status == 403 && page.text().contains("insufficient_role");
+                assert_eq!(
+                    !is_refused, may,
+                    "{role}: {operation} {how}: {}",
+                    page.reply.status
+                );
+                if !may {
+                    assert!(
+                        page.text()
+                            .contains(&format!("{operation} needs one of the roles"))
+                    );
+                }
+            }
+        }
+    }
 }

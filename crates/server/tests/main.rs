@@ -9,6 +9,7 @@ mod access_rules;
 mod account;
 mod account_states;
 mod admin;
+mod administrators;
 mod agents;
 #[path = "../../webauthn/tests/authenticator.rs"]
 mod authenticator;

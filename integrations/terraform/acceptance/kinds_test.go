@@ -67,6 +67,11 @@ var examples = map[string]example{
 		made:    members{"description": "Edits"},
 		changed: members{},
 	},
+	"administrator_role": {
+		name:    "example-registrar",
+		made:    members{"description": "Registers clients", "operations": []string{"clients:read", "createClient"}},
+		changed: members{"operations": []string{"clients:read"}},
+	},
 	"group": {
 		name: "example-staff",
 		beside: []besides{

@@ -12,6 +12,7 @@ use signet_operation::noun::Noun;
 use signet_operation::operation::{Operation, run};
 use signet_operation::output::{Created, Json};
 use signet_operation::problem::Problem;
+use signet_operation::right::Area;
 use signet_operation::right::Right::{Read, Write};
 use signet_realm::agents::binding;
 use signet_realm::agents::delegation_index::{self, Holder};
@@ -48,15 +49,15 @@ pub const AGENTS: Noun = Noun {
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
-    &Operation::new("listAgents", Read, Method::Get, LIST, "List the agents that are known: registered, bound, or seen in a chain", run!(list)),
-    &Operation::new("registerAgent", Write, Method::Post, LIST, "Register an agent by its document", run!(register)),
-    &Operation::new("showAgent", Read, Method::Get, ONE, "Show an agent and what it holds: grants and living tokens", run!(show)),
-    &Operation::new("renewAgent", Write, Method::Put, ONE, "Replace an agent's document by one that continues it", run!(renew)),
-    &Operation::new("stopAgent", Write, Method::Post, STOP, "Stop an agent for good: every grant to it and from it, and every token", run!(stop)).ends(),
-    &Operation::new("unbindAgent", Write, Method::Delete, BINDING, "Take an identity off its account and revoke what was issued under it", run!(unbind)),
-    &Operation::new("endAgentGrant", Write, Method::Delete, GRANT, "End a grant, and everything that was delegated under it", run!(end_grant)),
-    &Operation::new("listAgentsOfUser", Read, Method::Get, OF_USER, "List the identities that a user bound", run!(list_of_user)),
-    &Operation::new("stopAgentsOfUser", Write, Method::Post, STOP_OF_USER, "Stop everything that acts for a person by grants", run!(stop_of_user)).ends(),
+    &Operation::new("listAgents", Area::Agents, Read, Method::Get, LIST, "List the agents that are known: registered, bound, or seen in a chain", run!(list)),
+    &Operation::new("registerAgent", Area::Agents, Write, Method::Post, LIST, "Register an agent by its document", run!(register)),
+    &Operation::new("showAgent", Area::Agents, Read, Method::Get, ONE, "Show an agent and what it holds: grants and living tokens", run!(show)),
+    &Operation::new("renewAgent", Area::Agents, Write, Method::Put, ONE, "Replace an agent's document by one that continues it", run!(renew)),
+    &Operation::new("stopAgent", Area::Agents, Write, Method::Post, STOP, "Stop an agent for good: every grant to it and from it, and every token", run!(stop)).ends(),
+    &Operation::new("unbindAgent", Area::Agents, Write, Method::Delete, BINDING, "Take an identity off its account and revoke what was issued under it", run!(unbind)),
+    &Operation::new("endAgentGrant", Area::Agents, Write, Method::Delete, GRANT, "End a grant, and everything that was delegated under it", run!(end_grant)),
+    &Operation::new("listAgentsOfUser", Area::Agents, Read, Method::Get, OF_USER, "List the identities that a user bound", run!(list_of_user)),
+    &Operation::new("stopAgentsOfUser", Area::Agents, Write, Method::Post, STOP_OF_USER, "Stop everything that acts for a person by grants", run!(stop_of_user)).ends(),
 ];
 
 /// A grant of a chain.

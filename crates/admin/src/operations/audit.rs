@@ -17,6 +17,7 @@ use signet_operation::input::{Members, Page, Query, Segment};
 use signet_operation::operation::{Operation, run};
 use signet_operation::output::Json;
 use signet_operation::problem::Problem;
+use signet_operation::right::Area;
 use signet_operation::right::Right::Read;
 use signet_realm::state::Realm;
 use std::{
@@ -33,9 +34,9 @@ const SEGMENT: &str = "/admin/v1/audit/segments/{first}";
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
-    &Operation::new("showAudit", Read, Method::Get, SHOW, "Show whose audit trail it is, and its segments", run!(show)),
-    &Operation::new("listAuditLines", Read, Method::Get, LINES, "List lines: those after the line `after`, or from `from` on, or the last ones", run!(lines)),
-    &Operation::new("readAuditSegment", Read, Method::Get, SEGMENT, "Read a segment's bytes, from `offset` on", run!(read_segment)),
+    &Operation::new("showAudit", Area::Audit, Read, Method::Get, SHOW, "Show whose audit trail it is, and its segments", run!(show)),
+    &Operation::new("listAuditLines", Area::Audit, Read, Method::Get, LINES, "List lines: those after the line `after`, or from `from` on, or the last ones", run!(lines)),
+    &Operation::new("readAuditSegment", Area::Audit, Read, Method::Get, SEGMENT, "Read a segment's bytes, from `offset` on", run!(read_segment)),
 ];
 
 /// Which lines.
@@ -129,7 +130,8 @@ pub(crate) struct LineDocument {
     /// SHA-256 of the receipt, base64url.
     id: String,
     /// `request_id`, `address`, `subject`, `client_id`, `jti`, `grant_id`, `sid`, `actors`,
-    /// `agent_grants`, `method`, `error`, `operation`, `target`, `target_name`, `scope`,
+    /// `agent_grants`, `method`, `error`, `operation`, `target`, `target_name`, `reason`,
+    /// `changed`, `scope`,
     /// `audience`, `count`, `since_ms`, `segment`, `node`
     #[serde(flatten)]
     members: Map<String, Value>,

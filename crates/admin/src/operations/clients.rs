@@ -17,10 +17,13 @@ use signet_operation::facts::schema_of;
 use signet_operation::facts::{Described, Method};
 use signet_operation::input::{self, ClientId, Input, Page, Revision};
 use signet_operation::noun::Noun;
-use signet_operation::operation::{Operation, run};
+use signet_operation::operation::{Operation, run, run_within};
 use signet_operation::output::{Created, Json, Output, Reply};
 use signet_operation::problem::Problem;
+use signet_operation::right::Area;
 use signet_operation::right::Right::{Read, Write};
+use signet_operation::roles::Rights;
+use signet_operation::target;
 use signet_operation::words;
 use signet_realm::records::RecordError;
 use signet_realm::state::Realm;
@@ -61,17 +64,17 @@ pub const CLIENTS: Noun = Noun {
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
-    &Operation::new("listClients", Read, Method::Get, LIST, "List clients", run!(list)),
-    &Operation::new("createClient", Write, Method::Post, LIST, "Add a client; a secret is shown here and never again", run!(create)),
-    &Operation::new("showClient", Read, Method::Get, ONE, "Show a client", run!(show)),
-    &Operation::new("replaceClient", Write, Method::Put, ONE, "Replace a client's metadata and policy", run!(replace)),
-    &Operation::new("removeClient", Write, Method::Delete, ONE, "Remove a client and end everything that it holds", run!(remove)),
-    &Operation::new("changeRedirectUris", Write, Method::Post, REDIRECTS, "Add and remove redirect URIs", run!(change_redirects)),
-    &Operation::new("changePostLogoutRedirectUris", Write, Method::Post, LOGOUT_REDIRECTS, "Add and remove post-logout redirect URIs", run!(change_logout_redirects)),
-    &Operation::new("rotateClientSecret", Write, Method::Post, SECRETS, "Make a new secret, shown here and never again", run!(new_secret)).ends(),
-    &Operation::new("enableClient", Write, Method::Post, ENABLE, "Let a client in again", run!(enable)),
-    &Operation::new("disableClient", Write, Method::Post, DISABLE, "Keep a client out and end everything that it holds", run!(disable)).ends(),
-    &Operation::new("revokeClient", Write, Method::Post, REVOKE, "End everything that a client holds", run!(revoke)).ends(),
+    &Operation::new("listClients", Area::Clients, Read, Method::Get, LIST, "List clients", run!(list)),
+    &Operation::new("createClient", Area::Clients, Write, Method::Post, LIST, "Add a client; a secret is shown here and never again", run_within!(create)),
+    &Operation::new("showClient", Area::Clients, Read, Method::Get, ONE, "Show a client", run!(show)),
+    &Operation::new("replaceClient", Area::Clients, Write, Method::Put, ONE, "Replace a client's metadata and policy", run_within!(replace)),
+    &Operation::new("removeClient", Area::Clients, Write, Method::Delete, ONE, "Remove a client and end everything that it holds", run!(remove)),
+    &Operation::new("changeRedirectUris", Area::Clients, Write, Method::Post, REDIRECTS, "Add and remove redirect URIs", run!(change_redirects)),
+    &Operation::new("changePostLogoutRedirectUris", Area::Clients, Write, Method::Post, LOGOUT_REDIRECTS, "Add and remove post-logout redirect URIs", run!(change_logout_redirects)),
+    &Operation::new("rotateClientSecret", Area::Clients, Write, Method::Post, SECRETS, "Make a new secret, shown here and never again", run!(new_secret)).ends(),
+    &Operation::new("enableClient", Area::Clients, Write, Method::Post, ENABLE, "Let a client in again", run!(enable)),
+    &Operation::new("disableClient", Area::Clients, Write, Method::Post, DISABLE, "Keep a client out and end everything that it holds", run!(disable)).ends(),
+    &Operation::new("revokeClient", Area::Clients, Write, Method::Post, REVOKE, "End everything that a client holds", run!(revoke)).ends(),
 ];
 
 /// A client's record, and the secret that was just made for it.
@@ -268,7 +271,7 @@ pub(crate) fn complete_secrets(
     Ok(Some(text))
 }
 
-async fn create(realm: Arc<Realm>, sent: Sent) -> Result<Created<Shown>, Problem> {
+async fn create(realm: Arc<Realm>, rights: Rights, sent: Sent) -> Result<Created<Shown>, Problem> {
     let document = document(&sent.0)?;
     let id = match named(&document)? {
         None => base64url::encode(&random::id::<16>()),
@@ -280,6 +283,7 @@ async fn create(realm: Arc<Realm>, sent: Sent) -> Result<Created<Shown>, Problem
     let mut client = Client::new(id, realm.now());
     client.revision = 1;
     read(&realm, &document, &mut client)?;
+    target::expect_over_client(&rights, &client)?;
     let secret = complete_secrets(&realm, &mut client)?;
     let name = client.client_name.as_deref().unwrap_or_default();
     signet_audit::name_target(&client.client_id, name);
@@ -365,6 +369,7 @@ pub(crate) fn is_client_id(id: &str) -> bool {
 
 async fn replace(
     realm: Arc<Realm>,
+    rights: Rights,
     (id, Revision(revision), sent): (ClientId, Revision, Sent),
 ) -> Result<Shown, Problem> {
     let current = known(&realm, &id).await?;
@@ -380,6 +385,8 @@ async fn replace(
     if named(&document)?.is_some_and(|id| id != client.client_id) {
         return Err(Problem::invalid("client_id cannot be changed"));
     }
+    // What it was is asked by the path; what it becomes, here.
+    target::expect_over_client(&rights, &client)?;
     let secret = complete_secrets(&realm, &mut client)?;
     let client = realm.write_record(client, Some(current.revision)).await?;
     if current.enabled && !client.enabled {

@@ -10,7 +10,8 @@ use signet_operation::input::{CredentialId, CredentialKindName, UserId};
 use signet_operation::operation::{Operation, run};
 use signet_operation::output::Json;
 use signet_operation::problem::Problem;
-use signet_operation::right::Right::{Read, Write};
+use signet_operation::right::Area;
+use signet_operation::right::Right::{Read, Reset};
 use signet_realm::state::Realm;
 use signet_request::credentials;
 use signet_request::security_mail::{self, SecurityEvent};
@@ -22,9 +23,9 @@ const ONE: &str = "/admin/v1/users/{user_id}/credentials/{kind}/{credential_id}"
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
-    &Operation::new("listCredentials", Read, Method::Get, ALL, "List what a user logs in with beside the password", run!(list)),
-    &Operation::new("removeCredentials", Write, Method::Delete, OF_KIND, "Remove all credentials of a kind of a user, who is notified by mail", run!(remove_kind)),
-    &Operation::new("removeCredential", Write, Method::Delete, ONE, "Remove one credential of a user, who is notified by mail", run!(remove)),
+    &Operation::new("listCredentials", Area::Credentials, Read, Method::Get, ALL, "List what a user logs in with beside the password", run!(list)),
+    &Operation::new("removeCredentials", Area::Credentials, Reset, Method::Delete, OF_KIND, "Remove all credentials of a kind of a user, who is notified by mail", run!(remove_kind)),
+    &Operation::new("removeCredential", Area::Credentials, Reset, Method::Delete, ONE, "Remove one credential of a user, who is notified by mail", run!(remove)),
 ];
 
 /// A credential, without what is secret of it. Times are Unix seconds.

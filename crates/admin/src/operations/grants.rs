@@ -10,7 +10,8 @@ use signet_operation::noun::Noun;
 use signet_operation::operation::{Operation, run};
 use signet_operation::output::Json;
 use signet_operation::problem::Problem;
-use signet_operation::right::Right::{Read, Write};
+use signet_operation::right::Area;
+use signet_operation::right::Right::{Read, Reset};
 use signet_realm::state::Realm;
 use signet_store::Change;
 use std::sync::Arc;
@@ -33,11 +34,11 @@ pub const GRANTS: Noun = Noun {
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
-    &Operation::new("listAllGrants", Read, Method::Get, ALL, "List everybody's grants, user by user", run!(list_all)),
-    &Operation::new("listGrants", Read, Method::Get, LIST, "List a user's grants", run!(list)),
-    &Operation::new("revokeGrant", Write, Method::Delete, ONE, "Revoke a grant: its refresh tokens and access tokens", run!(revoke)),
-    &Operation::new("listConsents", Read, Method::Get, CONSENTS, "List what a user has agreed to", run!(list_consents)),
-    &Operation::new("withdrawConsent", Write, Method::Delete, CONSENT, "Withdraw a consent and end what the client holds of the user", run!(withdraw)),
+    &Operation::new("listAllGrants", Area::Sessions, Read, Method::Get, ALL, "List everybody's grants, user by user", run!(list_all)),
+    &Operation::new("listGrants", Area::Sessions, Read, Method::Get, LIST, "List a user's grants", run!(list)),
+    &Operation::new("revokeGrant", Area::Sessions, Reset, Method::Delete, ONE, "Revoke a grant: its refresh tokens and access tokens", run!(revoke)),
+    &Operation::new("listConsents", Area::Sessions, Read, Method::Get, CONSENTS, "List what a user has agreed to", run!(list_consents)),
+    &Operation::new("withdrawConsent", Area::Sessions, Reset, Method::Delete, CONSENT, "Withdraw a consent and end what the client holds of the user", run!(withdraw)),
 ];
 
 async fn list_all(

@@ -7,6 +7,7 @@ use signet_operation::noun::Noun;
 use signet_operation::operation::{Operation, run};
 use signet_operation::output::Json;
 use signet_operation::problem::Problem;
+use signet_operation::right::Area;
 use signet_operation::right::Right::{Read, Write};
 use signet_realm::state::Realm;
 use signet_registry::keys::{KeyKind, KeysError};
@@ -36,9 +37,9 @@ pub const KEYS: Noun = Noun {
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
-    &Operation::new("listKeys", Read, Method::Get, LIST, "List the signing keys", run!(list)),
-    &Operation::new("rotateKeys", Write, Method::Post, ROTATE, "Let the standby keys take over", run!(rotate)).ends(),
-    &Operation::new("rotateSealingKey", Write, Method::Post, SEALING, "Make a new sealing key and re-encrypt data at rest", run!(rotate_sealing)).ends(),
+    &Operation::new("listKeys", Area::Keys, Read, Method::Get, LIST, "List the signing keys", run!(list)),
+    &Operation::new("rotateKeys", Area::Keys, Write, Method::Post, ROTATE, "Let the standby keys take over", run!(rotate)).ends(),
+    &Operation::new("rotateSealingKey", Area::Keys, Write, Method::Post, SEALING, "Make a new sealing key and re-encrypt data at rest", run!(rotate_sealing)).ends(),
 ];
 
 async fn list(realm: Arc<Realm>, (): ()) -> Result<Json<List<KeyDocument>>, Problem> {

@@ -10,6 +10,7 @@ use signet_operation::noun::Noun;
 use signet_operation::operation::{Operation, run};
 use signet_operation::output::Json;
 use signet_operation::problem::Problem;
+use signet_operation::right::Area;
 use signet_operation::right::Right::Read;
 use signet_outbox::{Item, State};
 use signet_realm::state::Realm;
@@ -29,7 +30,7 @@ pub const LOGOUTS: Noun = Noun {
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
-    &Operation::new("listLogouts", Read, Method::Get, LIST, "List the logout notices that clients receive", run!(list)),
+    &Operation::new("listLogouts", Area::Sessions, Read, Method::Get, LIST, "List the logout notices that clients receive", run!(list)),
 ];
 
 /// The logout notice of one session to one client.

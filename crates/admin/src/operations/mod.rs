@@ -1,5 +1,6 @@
 //! The operations of the admin API, one file a kind of record, with its models beside it.
 
+pub(crate) mod administration;
 pub(crate) mod agents;
 pub(crate) mod audit;
 pub(crate) mod clients;
@@ -9,7 +10,6 @@ pub(crate) mod export;
 pub(crate) mod grants;
 pub(crate) mod import;
 pub(crate) mod keys;
-pub(crate) mod last_administrator;
 pub(crate) mod logouts;
 pub(crate) mod model;
 pub(crate) mod models;

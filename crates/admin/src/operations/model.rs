@@ -146,6 +146,8 @@ pub(crate) struct UserDocument {
     pub(crate) email_verified: bool,
     /// May administer.
     pub(crate) admin: bool,
+    /// Roles of administrators: those that every realm has, and its own.
+    pub(crate) admin_roles: Vec<String>,
     pub(crate) enabled: bool,
     pub(crate) has_password: bool,
     /// The next login has to set a new password first.
@@ -196,6 +198,7 @@ impl UserDocument {
         };
         let attributes = user.attributes.iter().filter(|(name, _)| shown(name));
         UserDocument {
+            admin_roles: user.roles_of_administrator(),
             groups,
             roles: groups::role_names(people, &user.roles),
             unverified_attributes: attributes
@@ -249,6 +252,10 @@ pub(crate) struct NewUserDocument {
     pub(crate) expires_at: Option<u64>,
     #[serde(default)]
     pub(crate) admin: bool,
+    /// Roles of administrators: `owner`, `security`, `people`, `clients`, `auditor`, `help-desk`,
+    /// and the realm's own. Left out: `owner` for who is made an administrator, else as they are.
+    #[serde(default)]
+    pub(crate) admin_roles: Option<Vec<String>>,
     #[serde(default)]
     pub(crate) profile: Profile,
 }
@@ -258,6 +265,10 @@ pub(crate) struct NewUserDocument {
 #[serde(deny_unknown_fields)]
 pub(crate) struct UserChange {
     pub(crate) admin: bool,
+    /// Roles of administrators: `owner`, `security`, `people`, `clients`, `auditor`, `help-desk`,
+    /// and the realm's own. Left out: `owner` for who is made an administrator, else as they are.
+    #[serde(default)]
+    pub(crate) admin_roles: Option<Vec<String>>,
     pub(crate) enabled: bool,
     pub(crate) profile: Profile,
     /// Whether the next login has to set a new password; as it is unless given.

@@ -8,6 +8,7 @@ use signet_operation::noun::Noun;
 use signet_operation::operation::{Operation, run};
 use signet_operation::output::{Created, Json};
 use signet_operation::problem::Problem;
+use signet_operation::right::Area;
 use signet_operation::right::Right::{Read, Write};
 use signet_realm::nodes::{Node, StoreMove};
 use signet_realm::state::Realm;
@@ -45,12 +46,12 @@ pub const NODES: Noun = Noun {
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
-    &Operation::new("listNodes", Read, Method::Get, LIST, "List the nodes of the installation, as the answering one sees them", run!(list)),
-    &Operation::new("inviteNode", Write, Method::Post, INVITE, "Make a single-use token that lets one node join", run!(invite)),
-    &Operation::new("removeNode", Write, Method::Delete, ONE, "Remove a node for good: nothing that it signs counts any more", run!(remove)),
-    &Operation::new("moveStore", Write, Method::Post, MOVE, "Begin to move the store's rows to another engine, while the server works", run!(move_store)).ends(),
-    &Operation::new("getTrace", Read, Method::Get, TRACE, "The steps of one of a development server's last requests, by the request's id or the trace's; no other server keeps them", run!(trace)),
-    &Operation::new("getStoreMove", Read, Method::Get, MOVE, "How far the last move of the store's rows is", run!(store_move)),
+    &Operation::new("listNodes", Area::Nodes, Read, Method::Get, LIST, "List the nodes of the installation, as the answering one sees them", run!(list)),
+    &Operation::new("inviteNode", Area::Nodes, Write, Method::Post, INVITE, "Make a single-use token that lets one node join", run!(invite)),
+    &Operation::new("removeNode", Area::Nodes, Write, Method::Delete, ONE, "Remove a node for good: nothing that it signs counts any more", run!(remove)),
+    &Operation::new("moveStore", Area::Nodes, Write, Method::Post, MOVE, "Begin to move the store's rows to another engine, while the server works", run!(move_store)).ends(),
+    &Operation::new("getTrace", Area::Nodes, Read, Method::Get, TRACE, "The steps of one of a development server's last requests, by the request's id or the trace's; no other server keeps them", run!(trace)),
+    &Operation::new("getStoreMove", Area::Nodes, Read, Method::Get, MOVE, "How far the last move of the store's rows is", run!(store_move)),
 ];
 
 async fn list(realm: Arc<Realm>, (): ()) -> Result<Json<List<Node>>, Problem> {

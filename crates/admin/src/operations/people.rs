@@ -13,6 +13,7 @@ use signet_operation::noun::Noun;
 use signet_operation::operation::{Operation, run};
 use signet_operation::output::{Json, Revised, Written};
 use signet_operation::problem::Problem;
+use signet_operation::right::Area;
 use signet_operation::right::Right::{Read, Write};
 use signet_realm::records::groups::GroupDraft;
 use signet_realm::state::Realm;
@@ -59,19 +60,19 @@ pub const ATTRIBUTES: Noun = Noun {
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
-    &Operation::new("listGroups", Read, Method::Get, GROUP_LIST, "List groups", run!(list_groups)),
-    &Operation::new("showGroup", Read, Method::Get, GROUP, "Show a group", run!(show_group)),
-    &Operation::new("writeGroup", Write, Method::Put, GROUP, "Add a group; with If-Match, replace one", run!(write_group)),
-    &Operation::new("removeGroup", Write, Method::Delete, GROUP, "Remove a group that has no others in it", run!(remove_group)),
-    &Operation::new("listGroupMembers", Read, Method::Get, MEMBERS, "List users who were put into a group", run!(members)),
-    &Operation::new("listRoles", Read, Method::Get, ROLE_LIST, "List roles", run!(list_roles)),
-    &Operation::new("showRole", Read, Method::Get, ROLE, "Show a role", run!(show_role)),
-    &Operation::new("writeRole", Write, Method::Put, ROLE, "Add a role; with If-Match, replace one", run!(write_role)),
-    &Operation::new("removeRole", Write, Method::Delete, ROLE, "Remove a role", run!(remove_role)),
-    &Operation::new("listAttributes", Read, Method::Get, ATTRIBUTE_LIST, "List the attributes of the schema", run!(list_attributes)),
-    &Operation::new("showAttribute", Read, Method::Get, ATTRIBUTE, "Show an attribute of the schema", run!(show_attribute)),
-    &Operation::new("writeAttribute", Write, Method::Put, ATTRIBUTE, "Add an attribute to the schema; with If-Match, replace one", run!(write_attribute)),
-    &Operation::new("removeAttribute", Write, Method::Delete, ATTRIBUTE, "Remove an attribute from the schema", run!(remove_attribute)),
+    &Operation::new("listGroups", Area::People, Read, Method::Get, GROUP_LIST, "List groups", run!(list_groups)),
+    &Operation::new("showGroup", Area::People, Read, Method::Get, GROUP, "Show a group", run!(show_group)),
+    &Operation::new("writeGroup", Area::People, Write, Method::Put, GROUP, "Add a group; with If-Match, replace one", run!(write_group)),
+    &Operation::new("removeGroup", Area::People, Write, Method::Delete, GROUP, "Remove a group that has no others in it", run!(remove_group)),
+    &Operation::new("listGroupMembers", Area::People, Read, Method::Get, MEMBERS, "List users who were put into a group", run!(members)),
+    &Operation::new("listRoles", Area::People, Read, Method::Get, ROLE_LIST, "List roles", run!(list_roles)),
+    &Operation::new("showRole", Area::People, Read, Method::Get, ROLE, "Show a role", run!(show_role)),
+    &Operation::new("writeRole", Area::People, Write, Method::Put, ROLE, "Add a role; with If-Match, replace one", run!(write_role)),
+    &Operation::new("removeRole", Area::People, Write, Method::Delete, ROLE, "Remove a role", run!(remove_role)),
+    &Operation::new("listAttributes", Area::People, Read, Method::Get, ATTRIBUTE_LIST, "List the attributes of the schema", run!(list_attributes)),
+    &Operation::new("showAttribute", Area::People, Read, Method::Get, ATTRIBUTE, "Show an attribute of the schema", run!(show_attribute)),
+    &Operation::new("writeAttribute", Area::People, Write, Method::Put, ATTRIBUTE, "Add an attribute to the schema; with If-Match, replace one", run!(write_attribute)),
+    &Operation::new("removeAttribute", Area::People, Write, Method::Delete, ATTRIBUTE, "Remove an attribute from the schema", run!(remove_attribute)),
 ];
 
 /// A page of named records, in the order of their names.

@@ -10,6 +10,7 @@ use signet_operation::noun::Noun;
 use signet_operation::operation::{Operation, run};
 use signet_operation::output::{Json, Revised, Written};
 use signet_operation::problem::Problem;
+use signet_operation::right::Area;
 use signet_operation::right::Right::{Read, Write};
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;
@@ -31,10 +32,10 @@ pub const PROVIDERS: Noun = Noun {
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
-    &Operation::new("listProviders", Read, Method::Get, LIST, "List identity providers", run!(list)),
-    &Operation::new("showProvider", Read, Method::Get, ONE, "Show an identity provider", run!(show)),
-    &Operation::new("writeProvider", Write, Method::Put, ONE, "Add an identity provider; with If-Match, replace one", run!(write)),
-    &Operation::new("removeProvider", Write, Method::Delete, ONE, "Remove an identity provider", run!(remove)),
+    &Operation::new("listProviders", Area::Providers, Read, Method::Get, LIST, "List identity providers", run!(list)),
+    &Operation::new("showProvider", Area::Providers, Read, Method::Get, ONE, "Show an identity provider", run!(show)),
+    &Operation::new("writeProvider", Area::Providers, Write, Method::Put, ONE, "Add an identity provider; with If-Match, replace one", run!(write)),
+    &Operation::new("removeProvider", Area::Providers, Write, Method::Delete, ONE, "Remove an identity provider", run!(remove)),
 ];
 
 async fn list(realm: Arc<Realm>, page: Page) -> Result<Json<List<ProviderDocument>>, Problem> {

@@ -12,6 +12,7 @@ use signet_operation::noun::Noun;
 use signet_operation::operation::{Operation, run};
 use signet_operation::output::{Json, Revised, Written};
 use signet_operation::problem::Problem;
+use signet_operation::right::Area;
 use signet_operation::right::Right::{Read, Write};
 use signet_realm::realms::Realms;
 use signet_realm::records::RecordError;
@@ -44,13 +45,13 @@ pub const REALMS: Noun = Noun {
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
-    &Operation::new("listRealms", Read, Method::Get, LIST, "List the realms beside the first one", run!(list)),
-    &Operation::new("showRealm", Read, Method::Get, ONE, "Show a realm", run!(show)),
-    &Operation::new("writeRealm", Write, Method::Put, ONE, "Add a realm, which answers at once; with If-Match, replace its record", run!(write)),
-    &Operation::new("suspendRealm", Write, Method::Post, SUSPEND, "Let a realm answer nothing; it keeps everything", run!(suspend)).ends(),
-    &Operation::new("resumeRealm", Write, Method::Post, RESUME, "Let a realm answer again that is suspended or was removed", run!(resume)),
-    &Operation::new("renameRealm", Write, Method::Post, RENAME, "Give a realm another name, and another issuer if one is sent; it keeps everything", run!(rename)),
-    &Operation::new("removeRealm", Write, Method::Delete, ONE, "Suspend a realm, and delete everything of it after a time of grace", run!(remove)),
+    &Operation::new("listRealms", Area::Realms, Read, Method::Get, LIST, "List the realms beside the first one", run!(list)),
+    &Operation::new("showRealm", Area::Realms, Read, Method::Get, ONE, "Show a realm", run!(show)),
+    &Operation::new("writeRealm", Area::Realms, Write, Method::Put, ONE, "Add a realm, which answers at once; with If-Match, replace its record", run!(write)),
+    &Operation::new("suspendRealm", Area::Realms, Write, Method::Post, SUSPEND, "Let a realm answer nothing; it keeps everything", run!(suspend)).ends(),
+    &Operation::new("resumeRealm", Area::Realms, Write, Method::Post, RESUME, "Let a realm answer again that is suspended or was removed", run!(resume)),
+    &Operation::new("renameRealm", Area::Realms, Write, Method::Post, RENAME, "Give a realm another name, and another issuer if one is sent; it keeps everything", run!(rename)),
+    &Operation::new("removeRealm", Area::Realms, Write, Method::Delete, ONE, "Suspend a realm, and delete everything of it after a time of grace", run!(remove)),
 ];
 
 /// A realm as it is shown.

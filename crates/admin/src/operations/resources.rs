@@ -15,6 +15,7 @@ use signet_operation::noun::Noun;
 use signet_operation::operation::{Operation, run};
 use signet_operation::output::{Json, Revised, Written};
 use signet_operation::problem::Problem;
+use signet_operation::right::Area;
 use signet_operation::right::Right::{Read, Write};
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;
@@ -56,13 +57,13 @@ pub const SCOPES: Noun = Noun {
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
-    &Operation::new("listResources", Read, Method::Get, LIST, "List resource servers", run!(list)),
-    &Operation::new("showResource", Read, Method::Get, ONE, "Show a resource server", run!(show)),
-    &Operation::new("writeResource", Write, Method::Put, ONE, "Add a resource server; with If-Match, replace one", run!(write)),
-    &Operation::new("removeResource", Write, Method::Delete, ONE, "Remove a resource server", run!(remove)),
-    &Operation::new("listScopes", Read, Method::Get, ALL_SCOPES, "List scopes", run!(list_scopes)),
-    &Operation::new("writeScope", Write, Method::Put, SCOPE, "Add or replace a scope", run!(write_scope)),
-    &Operation::new("removeScope", Write, Method::Delete, SCOPE, "Remove a scope; a standard one goes back to its own words", run!(remove_scope)),
+    &Operation::new("listResources", Area::Clients, Read, Method::Get, LIST, "List resource servers", run!(list)),
+    &Operation::new("showResource", Area::Clients, Read, Method::Get, ONE, "Show a resource server", run!(show)),
+    &Operation::new("writeResource", Area::Clients, Write, Method::Put, ONE, "Add a resource server; with If-Match, replace one", run!(write)),
+    &Operation::new("removeResource", Area::Clients, Write, Method::Delete, ONE, "Remove a resource server", run!(remove)),
+    &Operation::new("listScopes", Area::Clients, Read, Method::Get, ALL_SCOPES, "List scopes", run!(list_scopes)),
+    &Operation::new("writeScope", Area::Clients, Write, Method::Put, SCOPE, "Add or replace a scope", run!(write_scope)),
+    &Operation::new("removeScope", Area::Clients, Write, Method::Delete, SCOPE, "Remove a scope; a standard one goes back to its own words", run!(remove_scope)),
 ];
 
 async fn list(realm: Arc<Realm>, page: Page) -> Result<Json<List<ResourceDocument>>, Problem> {

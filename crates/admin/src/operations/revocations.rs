@@ -4,10 +4,13 @@ use signet_agent::AgentId;
 use signet_encoding::base64url;
 use signet_operation::adapter::Row;
 use signet_operation::facts::Method;
-use signet_operation::operation::{Operation, run};
+use signet_operation::operation::{Operation, run_within};
 use signet_operation::output::Json;
 use signet_operation::problem::Problem;
+use signet_operation::right::Area;
 use signet_operation::right::Right::Write;
+use signet_operation::roles::Rights;
+use signet_operation::target;
 use signet_realm::nodes::Confirmation;
 use signet_realm::state::Realm;
 use signet_realm::streams::Heard;
@@ -24,14 +27,21 @@ const READERS_WITHIN: Duration = Duration::from_secs(2);
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
-    &Operation::new("revokeEverywhere", Write, Method::Post, REVOKE, "Revoke, and answer once every node and every reader of the stream of revocations has it in effect, or say which has not", run!(revoke)).ends(),
+    &Operation::new("revokeEverywhere", Area::Tokens, Write, Method::Post, REVOKE, "Revoke, and answer once every node and every reader of the stream of revocations has it in effect, or say which has not", run_within!(revoke)).ends(),
 ];
 
 async fn revoke(
     realm: Arc<Realm>,
+    rights: Rights,
     Json(wanted): Json<RevokeEverywhere>,
 ) -> Result<Json<RevokedEverywhere>, Problem> {
     let begun = Instant::now();
+    if let Some(user) = &wanted.user {
+        target::over_user_of_id(&realm, &rights, user).await?;
+    }
+    if let Some(client) = &wanted.client {
+        target::over_client_of_id(&realm, &rights, client).await?;
+    }
     let subject = end(&realm, &wanted).await?;
     // Announced a second time, for the receipt: whatever else was ended with it was announced
     // before.

@@ -14,6 +14,7 @@ use signet_operation::noun::Noun;
 use signet_operation::operation::{Operation, run};
 use signet_operation::output::{Json, Revised, Written};
 use signet_operation::problem::Problem;
+use signet_operation::right::Area;
 use signet_operation::right::Right::{Read, Write};
 use signet_realm::state::Realm;
 use signet_registry::{kinds::RecordKind, rules::RuleForm};
@@ -47,12 +48,12 @@ pub const EXPLAIN: &str = "/access";
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
-    &Operation::new("listRules", Read, Method::Get, LIST, "List access rules", run!(list)),
-    &Operation::new("showRule", Read, Method::Get, ONE, "Show an access rule", run!(show)),
-    &Operation::new("writeRule", Write, Method::Put, ONE, "Add an access rule; with If-Match, replace one", run!(write)),
-    &Operation::new("removeRule", Write, Method::Delete, ONE, "Remove an access rule", run!(remove)),
-    &Operation::new("explainAccess", Read, Method::Get, DECISION, "Say which access rule decides a question, and the mode in force", run!(explain)),
-    &Operation::new("showAccessMode", Read, Method::Get, MODE, "Say what holds where no access rule decides", run!(mode)),
+    &Operation::new("listRules", Area::Access, Read, Method::Get, LIST, "List access rules", run!(list)),
+    &Operation::new("showRule", Area::Access, Read, Method::Get, ONE, "Show an access rule", run!(show)),
+    &Operation::new("writeRule", Area::Access, Write, Method::Put, ONE, "Add an access rule; with If-Match, replace one", run!(write)),
+    &Operation::new("removeRule", Area::Access, Write, Method::Delete, ONE, "Remove an access rule", run!(remove)),
+    &Operation::new("explainAccess", Area::Access, Read, Method::Get, DECISION, "Say which access rule decides a question, and the mode in force", run!(explain)),
+    &Operation::new("showAccessMode", Area::Access, Read, Method::Get, MODE, "Say what holds where no access rule decides", run!(mode)),
 ];
 
 async fn list(realm: Arc<Realm>, page: Page) -> Result<Json<List<RuleForm>>, Problem> {

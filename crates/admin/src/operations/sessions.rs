@@ -10,7 +10,8 @@ use signet_operation::noun::Noun;
 use signet_operation::operation::{Operation, run};
 use signet_operation::output::Json;
 use signet_operation::problem::Problem;
-use signet_operation::right::Right::{Read, Write};
+use signet_operation::right::Area;
+use signet_operation::right::Right::{Read, Reset};
 use signet_realm::state::Realm;
 use std::sync::Arc;
 
@@ -38,9 +39,9 @@ pub const SESSIONS: Noun = Noun {
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
-    &Operation::new("listAllSessions", Read, Method::Get, ALL, "List everybody's sessions, user by user", run!(list_all)),
-    &Operation::new("listSessions", Read, Method::Get, LIST, "List a user's sessions, latest use first", run!(list)),
-    &Operation::new("endSession", Write, Method::Delete, ONE, "Terminate a session and revoke the tokens that were issued in it", run!(end)),
+    &Operation::new("listAllSessions", Area::Sessions, Read, Method::Get, ALL, "List everybody's sessions, user by user", run!(list_all)),
+    &Operation::new("listSessions", Area::Sessions, Read, Method::Get, LIST, "List a user's sessions, latest use first", run!(list)),
+    &Operation::new("endSession", Area::Sessions, Reset, Method::Delete, ONE, "Terminate a session and revoke the tokens that were issued in it", run!(end)),
 ];
 
 /// Something that belongs to a user, and whose it is.

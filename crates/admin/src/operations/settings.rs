@@ -10,6 +10,7 @@ use signet_operation::facts::Method;
 use signet_operation::operation::{Operation, run};
 use signet_operation::output::Json;
 use signet_operation::problem::Problem;
+use signet_operation::right::Area;
 use signet_operation::right::Right::Read;
 use signet_realm::realms::{Realms, SettingNow, Source};
 use signet_realm::state::Realm;
@@ -20,7 +21,7 @@ const LIST: &str = "/admin/v1/settings";
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
-    &Operation::new("listSettings", Read, Method::Get, LIST, "List the settings with their values, and where these come from", run!(list)),
+    &Operation::new("listSettings", Area::Settings, Read, Method::Get, LIST, "List the settings with their values, and where these come from", run!(list)),
 ];
 
 /// A setting as it counts in this realm.

@@ -19,6 +19,7 @@ use signet_operation::facts::Method;
 use signet_operation::operation::{Operation, run};
 use signet_operation::output::Json;
 use signet_operation::problem::Problem;
+use signet_operation::right::Area;
 use signet_operation::right::Right::{Read, Write};
 use signet_realm::revoked::Index;
 use signet_realm::single_use::{Family, family_key};
@@ -31,8 +32,8 @@ const REVOKE: &str = "/admin/v1/tokens/revoke";
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
-    &Operation::new("lookAtToken", Read, Method::Post, LOOK, "Say what a token is, and whether it counts", run!(look)),
-    &Operation::new("revokeToken", Write, Method::Post, REVOKE, "Revoke one access token, or the grant of a refresh token", run!(end)).ends(),
+    &Operation::new("lookAtToken", Area::Tokens, Read, Method::Post, LOOK, "Say what a token is, and whether it counts", run!(look)),
+    &Operation::new("revokeToken", Area::Tokens, Write, Method::Post, REVOKE, "Revoke one access token, or the grant of a refresh token", run!(end)).ends(),
 ];
 
 /// A token that somebody holds.

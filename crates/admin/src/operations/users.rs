@@ -1,5 +1,4 @@
 //! Users.
-use crate::operations::last_administrator::{Insists, keeping_one};
 use crate::operations::model::{
     EmailChange, List, ListChange, NewUserDocument, PasswordChange, UserChange, UserDocument,
 };
@@ -12,15 +11,20 @@ use signet_directory::{
     passwords::PoolError,
 };
 use signet_login::invitation::{self, InvitationError};
+use signet_oauth::administration::MAX_ROLES_OF_ADMINISTRATOR;
 use signet_oauth::people::{MAX_ATTRIBUTES, Who};
 use signet_operation::adapter::Row;
 use signet_operation::facts::Method;
 use signet_operation::input::{Members, Page, Query, Revision, UserId};
+use signet_operation::last_administrator::{Insists, keeping_one};
 use signet_operation::noun::Noun;
-use signet_operation::operation::{Operation, run, run_by};
+use signet_operation::operation::{Operation, run, run_by, run_within};
 use signet_operation::output::{Created, Json, Revised};
 use signet_operation::problem::Problem;
-use signet_operation::right::Right::{Read, Write};
+use signet_operation::right::Area;
+use signet_operation::right::Right::{Read, Reset, Write};
+use signet_operation::roles::{OWNER, Rights};
+use signet_operation::target;
 use signet_realm::state::{Realm, Snapshot};
 use signet_registry::kinds::RecordKind;
 use signet_request::security_mail;
@@ -51,23 +55,23 @@ pub const USERS: Noun = Noun {
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
-    &Operation::new("listUsers", Read, Method::Get, LIST, "List users", run!(list)),
-    &Operation::new("createUser", Write, Method::Post, LIST, "Make an account", run!(create)),
-    &Operation::new("showUser", Read, Method::Get, ONE, "Show a user", run!(show)),
-    &Operation::new("replaceUser", Write, Method::Put, ONE, "Replace a user's rights and profile", run!(replace)),
-    &Operation::new("removeUser", Write, Method::Delete, ONE, "Remove a user and end everything of theirs", run!(remove_one)),
-    &Operation::new("setEmail", Write, Method::Put, EMAIL, "Set or remove the e-mail address", run!(set_email)),
-    &Operation::new("setPassword", Write, Method::Put, PASSWORD, "Set or remove the password and end everything of theirs", run!(set_password)).ends(),
-    &Operation::new("setUserAttributes", Write, Method::Put, ATTRIBUTES, "Set and remove attributes of a user", run!(set_attributes)),
-    &Operation::new("changeUserGroups", Write, Method::Post, GROUPS, "Put a user into groups and take them out of others", run!(change_groups)),
-    &Operation::new("changeUserRoles", Write, Method::Post, ROLES, "Give a user roles and take others away", run!(change_roles)),
-    &Operation::new("enableUser", Write, Method::Post, ENABLE, "Let a user in again", run!(enable)),
-    &Operation::new("disableUser", Write, Method::Post, DISABLE, "Keep a user out and end everything of theirs", run!(disable)).ends(),
-    &Operation::new("deleteUserLater", Write, Method::Post, DELETION, "Erase a user after the time of grace, and end everything of theirs now", run!(ask_deletion)).ends(),
-    &Operation::new("keepUser", Write, Method::Delete, DELETION, "Keep a user who was to be erased", run!(undo_deletion)).keeps(),
-    &Operation::new("inviteUser", Write, Method::Post, INVITATION, "Mail a user a link by which they set their first password", run_by!(invite)),
-    &Operation::new("withdrawInvitation", Write, Method::Delete, INVITATION, "Take an invitation back: its link works no more", run!(withdraw_invitation)),
-    &Operation::new("revokeUser", Write, Method::Post, REVOKE, "End every session, grant and token of a user", run!(revoke)).ends(),
+    &Operation::new("listUsers", Area::People, Read, Method::Get, LIST, "List users", run!(list)),
+    &Operation::new("createUser", Area::People, Write, Method::Post, LIST, "Make an account", run_within!(create)),
+    &Operation::new("showUser", Area::People, Read, Method::Get, ONE, "Show a user", run!(show)),
+    &Operation::new("replaceUser", Area::People, Write, Method::Put, ONE, "Replace a user's rights and profile", run_within!(replace)),
+    &Operation::new("removeUser", Area::People, Write, Method::Delete, ONE, "Remove a user and end everything of theirs", run!(remove_one)),
+    &Operation::new("setEmail", Area::People, Write, Method::Put, EMAIL, "Set or remove the e-mail address", run!(set_email)),
+    &Operation::new("setPassword", Area::Credentials, Reset, Method::Put, PASSWORD, "Set or remove the password and end everything of theirs", run!(set_password)).ends(),
+    &Operation::new("setUserAttributes", Area::People, Write, Method::Put, ATTRIBUTES, "Set and remove attributes of a user", run!(set_attributes)),
+    &Operation::new("changeUserGroups", Area::People, Write, Method::Post, GROUPS, "Put a user into groups and take them out of others", run!(change_groups)),
+    &Operation::new("changeUserRoles", Area::People, Write, Method::Post, ROLES, "Give a user roles and take others away", run!(change_roles)),
+    &Operation::new("enableUser", Area::People, Write, Method::Post, ENABLE, "Let a user in again", run!(enable)),
+    &Operation::new("disableUser", Area::People, Write, Method::Post, DISABLE, "Keep a user out and end everything of theirs", run!(disable)).ends(),
+    &Operation::new("deleteUserLater", Area::People, Write, Method::Post, DELETION, "Erase a user after the time of grace, and end everything of theirs now", run!(ask_deletion)).ends(),
+    &Operation::new("keepUser", Area::People, Write, Method::Delete, DELETION, "Keep a user who was to be erased", run!(undo_deletion)).keeps(),
+    &Operation::new("inviteUser", Area::Credentials, Reset, Method::Post, INVITATION, "Mail a user a link by which they set their first password", run_by!(invite)),
+    &Operation::new("withdrawInvitation", Area::Credentials, Reset, Method::Delete, INVITATION, "Take an invitation back: its link works no more", run!(withdraw_invitation)),
+    &Operation::new("revokeUser", Area::Sessions, Reset, Method::Post, REVOKE, "End every session, grant and token of a user", run!(revoke)).ends(),
 ];
 
 /// Which users.
@@ -178,10 +182,14 @@ pub async fn hash(realm: &Realm, password: String, of: PasswordOf<'_>) -> Result
 
 pub(crate) async fn create(
     realm: Arc<Realm>,
+    rights: Rights,
     Json(wanted): Json<NewUserDocument>,
 ) -> Result<Created<Revised<UserDocument>>, Problem> {
+    let roles = wanted_roles(&[], wanted.admin, wanted.admin_roles)?;
+    target::expect_may_give(&rights, &realm, &roles).await?;
+    let may_administer = !roles.is_empty();
     let email = wanted.email.as_deref();
-    let of = PasswordOf::new(&wanted.username, email, &wanted.profile, wanted.admin);
+    let of = PasswordOf::new(&wanted.username, email, &wanted.profile, may_administer);
     let password = match wanted.password {
         Some(password) => Some(hash(&realm, password, of).await?),
         None => None,
@@ -193,7 +201,8 @@ pub(crate) async fn create(
         password,
         must_change_password: wanted.temporary,
         expires_at: wanted.expires_at,
-        admin: wanted.admin,
+        admin: may_administer,
+        admin_roles: roles,
         profile: wanted.profile,
         by_administrator: true,
         ..NewUser::default()
@@ -227,6 +236,7 @@ async fn show(realm: Arc<Realm>, id: UserId) -> Result<Revised<UserDocument>, Pr
 
 pub(crate) async fn replace(
     realm: Arc<Realm>,
+    rights: Rights,
     ((id, Query(insists)), Revision(revision), Json(wanted)): (
         (UserId, Query<Insists>),
         Revision,
@@ -237,6 +247,10 @@ pub(crate) async fn replace(
     if revision != found.version {
         return Err(Problem::changed());
     }
+    let before = found.user.roles_of_administrator();
+    let roles = wanted_roles(&before, wanted.admin, wanted.admin_roles)?;
+    // Who may not write the account at all has been refused by what the path names.
+    target::expect_may_give(&rights, &realm, &roles).await?;
     // Whoever is to be disabled is ended also where they were disabled before: an earlier call may
     // have got only so far. Tokens say what their holder might do when they were made: they end
     // with the right.
@@ -246,13 +260,29 @@ pub(crate) async fn replace(
         Some(at) => Some(at),
     };
     let expired = expires_at.is_some_and(|at| at <= realm.now());
-    let ends = !wanted.enabled || expired || (found.user.admin && !wanted.admin);
+    let ends = !wanted.enabled || expired || before.iter().any(|role| !roles.contains(role));
     if wanted.must_change_password == Some(true) && !realm.people.users.may(&found.user).password {
         return Err(UserError::KeptElsewhere("the password").into());
     }
+    // What a profile says of a person is not repeated: the trail outlives the account.
+    let was = &found.user;
+    let mut changes = Vec::new();
+    if before != roles {
+        changes.push(format!("admin_roles: {before:?} → {roles:?}"));
+    }
+    if was.enabled != wanted.enabled {
+        changes.push(format!("enabled: {} → {}", was.enabled, wanted.enabled));
+    }
+    if was.expires_at != expires_at {
+        changes.push(format!("expires_at: {:?} → {expires_at:?}", was.expires_at));
+    }
+    if was.profile != wanted.profile {
+        changes.push("profile".to_owned());
+    }
     let change = |draft: &mut UserDraft| {
         let user = &mut draft.user;
-        user.admin = wanted.admin;
+        user.admin = !roles.is_empty();
+        user.admin_roles.clone_from(&roles);
         user.enabled = wanted.enabled;
         user.profile = wanted.profile;
         user.expires_at = expires_at;
@@ -260,6 +290,7 @@ pub(crate) async fn replace(
             user.must_change_password = must;
         }
     };
+    signet_audit::name_changes(&changes);
     let user = found.user.clone();
     let replace = async {
         if ends {
@@ -278,6 +309,41 @@ pub(crate) async fn replace(
     match replaced {
         Some(_) => shown(&realm, &id.0).await,
         None => Err(Problem::changed()),
+    }
+}
+
+/// The roles that an account is to have. `admin` alone is an owner, as before there were roles;
+/// where both are sent as they were read but for one of them, that one is what changes.
+pub(crate) fn wanted_roles(
+    before: &[String],
+    admin: bool,
+    given: Option<Vec<String>>,
+) -> Result<Vec<String>, Problem> {
+    let given = given.map(|mut given| {
+        given.sort_unstable();
+        given.dedup();
+        given
+    });
+    let mut known = before.to_vec();
+    known.sort_unstable();
+    match given {
+        Some(given) if given.len() > MAX_ROLES_OF_ADMINISTRATOR => Err(Problem::invalid(format!(
+            "admin_roles: an account has at most {MAX_ROLES_OF_ADMINISTRATOR}"
+        ))),
+        Some(given) if given != known => {
+            match admin == given.is_empty() && admin == known.is_empty() {
+                // Both were changed, and say the opposite.
+                true => Err(Problem::invalid(
+                    "admin and admin_roles contradict each other: who administers has a role",
+                )),
+                false => Ok(given),
+            }
+        }
+        Some(_) | None => Ok(match (admin, known.is_empty()) {
+            (false, _) => Vec::new(),
+            (true, true) => vec![OWNER.to_owned()],
+            (true, false) => known,
+        }),
     }
 }
 

@@ -1,7 +1,6 @@
 //! `/console/operations`: every operation of the admin API, each with its form.
 
 use maud::html;
-use signet_operation::right::Right;
 use signet_request::http::{Context, Response};
 
 use super::parts;
@@ -33,8 +32,8 @@ pub(crate) async fn show(context: Context) -> Response {
                             th scope="row" { a href=(href(&t, &parts::operation_at(row, &[]))) { (facts.summary) } }
                             td { code { (facts.method.lower_case().to_uppercase()) " " (facts.path) } }
                             td {
-                                span .state data-state=(match facts.needs { Right::Read => "read", Right::Write => "write", Right::Reveal => "reveal" }) {
-                                    (match facts.needs { Right::Read => "read", Right::Write => "write", Right::Reveal => "reveal" })
+                                span .state data-state=(facts.needs.name()) {
+                                    (facts.needs.name())
                                 }
                             }
                         }

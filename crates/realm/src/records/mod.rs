@@ -1,4 +1,5 @@
 //! Who may change which records: how a change is committed and comes into effect.
+mod changes;
 pub mod clients;
 pub mod declared;
 pub mod groups;

@@ -243,6 +243,7 @@ impl Realm {
                 Some(was) => Delta::keeping(kind, name, was, record.write()),
                 None => record.write(),
             });
+            signet_audit::name_changes(&super::changes::of(was, value.as_deref()));
             let store = &*self.store;
             let noted = self
                 .change_writer

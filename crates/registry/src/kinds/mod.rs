@@ -11,6 +11,7 @@
 //!
 //! Numbers below 16 are the cluster's own. A number is part of what travels and is never reused.
 mod access_rule;
+mod administrator_role;
 mod attribute;
 mod client;
 mod group;
@@ -32,7 +33,7 @@ use signet_store::{Key, Table};
 /// there each time; settings are a node's own configuration, and become a `Delta::Configuration`
 /// when that is read again. A number that this version does not know is a
 /// later version's, and is kept for it.
-pub const KINDS: [KindRow; 11] = [
+pub const KINDS: [KindRow; 12] = [
     client::ROW,
     resource::ROW,
     scope::ROW,
@@ -58,6 +59,7 @@ pub const KINDS: [KindRow; 11] = [
     access_rule::ROW,
     provider::ROW,
     realm::ROW,
+    administrator_role::ROW,
 ];
 
 impl RecordKind {

@@ -173,6 +173,12 @@ pub enum Command {
         after_help = "Example:\n  signet mcp --identity alice.aid --policy policy.toml --grants grants/"
     )]
     Mcp(mcp::Mcp),
+    /// API keys: who administers by a script, with roles and an end.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  signet api-key add backup --role auditor --expires-in 90d"
+    )]
+    ApiKey(signet_administrators::ApiKeyCommand),
     /// The database: its schema, and moving from one engine to another.
     #[command(
         subcommand,
@@ -303,6 +309,7 @@ pub fn run() -> ExitCode {
         Command::Compact(command) => compact::run(command, &output),
         Command::Agent(command) => agent::run(command, &output),
         Command::Agents(command) => admin::agents(command, &output),
+        Command::ApiKey(command) => block_on(command.run(&output)).and_then(|done| done),
         Command::Mcp(command) => mcp::run(command, &output),
         Command::Store(command) => store::run(command, &output),
         Command::Backup(arguments) => arguments.run(&output),

@@ -434,6 +434,7 @@ fn configuration(
         passwords: model::Passwords::default(),
         log: log(),
         audit: Default::default(),
+        administration: Default::default(),
         metrics: model::Metrics::default(),
         telemetry: model::Telemetry::default(),
         clients: Vec::new(),

@@ -1,6 +1,7 @@
 //! The kinds of records that a directory declares: one row each. Reading a directory, its schema,
 //! the order of the changes, plan, apply and export are made of these rows.
 use super::person::Person;
+use crate::operations::administration::roles as administrators;
 use crate::operations::model::{ResourceDocument, ScopeDocument};
 use crate::operations::models::people::{
     AttributeChange, AttributeDocument, GroupDocument, RoleChange, RoleDocument,
@@ -12,6 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use signet_crypto::Secret;
+use signet_oauth::administration::AdministratorRole;
 use signet_oauth::people::access_rules::AccessRule;
 use signet_oauth::people::provider::Provider;
 use signet_oauth::people::{Attribute, Group, Role};
@@ -19,6 +21,7 @@ use signet_oauth::registry::{Resource, ScopeEntry};
 use signet_operation::facts::SchemaOf;
 use signet_operation::noun::Noun;
 use signet_operation::problem::Problem;
+use signet_operation::right::Area;
 use signet_operation::words;
 use signet_realm::state::{Realm, Snapshot};
 use signet_registry::kinds::{RecordKind, Stored};
@@ -29,6 +32,8 @@ use std::pin::Pin;
 #[derive(Clone, Copy, Debug)]
 pub struct Declared {
     noun: Noun,
+    /// In whose area a change of one is.
+    pub area: Area,
     /// What its tables are called in a file: `[[clients]]`.
     pub table: &'static str,
     /// The member that names one.
@@ -218,11 +223,22 @@ const REVISION: &str = "revision";
 /// Every kind, in the order in which changes are made: what one names comes before it. Users come
 /// last of all.
 pub const DECLARED: &[Declared] = &[
-    REALMS, ATTRIBUTES, SCOPES, CLIENTS, ROLES, GROUPS, RESOURCES, RULES, PROVIDERS, USERS,
+    REALMS,
+    ATTRIBUTES,
+    SCOPES,
+    CLIENTS,
+    ROLES,
+    GROUPS,
+    RESOURCES,
+    RULES,
+    PROVIDERS,
+    ADMINISTRATOR_ROLES,
+    USERS,
 ];
 
 const REALMS: Declared = Declared {
     noun: realms::REALMS,
+    area: Area::Realms,
     table: "realms",
     id: "name",
     read_only: &[REVISION, "made_as", "deletes_at", "created_at"],
@@ -234,6 +250,7 @@ const REALMS: Declared = Declared {
 };
 const ATTRIBUTES: Declared = Declared {
     noun: records::ATTRIBUTES,
+    area: Area::People,
     table: "attributes",
     id: "name",
     read_only: &[REVISION],
@@ -245,6 +262,7 @@ const ATTRIBUTES: Declared = Declared {
 };
 const SCOPES: Declared = Declared {
     noun: resources::SCOPES,
+    area: Area::Clients,
     table: "scopes",
     id: "name",
     read_only: &[REVISION],
@@ -256,6 +274,7 @@ const SCOPES: Declared = Declared {
 };
 const CLIENTS: Declared = Declared {
     noun: clients::CLIENTS,
+    area: Area::Clients,
     table: "clients",
     id: "client_id",
     read_only: &[REVISION, "created_at", "subject_type"],
@@ -267,6 +286,7 @@ const CLIENTS: Declared = Declared {
 };
 const ROLES: Declared = Declared {
     noun: records::ROLES,
+    area: Area::People,
     table: "roles",
     id: "name",
     read_only: &[REVISION, "id", "client_id"],
@@ -278,6 +298,7 @@ const ROLES: Declared = Declared {
 };
 const GROUPS: Declared = Declared {
     noun: records::GROUPS,
+    area: Area::People,
     table: "groups",
     id: "name",
     read_only: &[REVISION, "id"],
@@ -289,6 +310,7 @@ const GROUPS: Declared = Declared {
 };
 const RESOURCES: Declared = Declared {
     noun: resources::RESOURCES,
+    area: Area::Clients,
     table: "resources",
     id: "identifier",
     read_only: &[REVISION],
@@ -300,6 +322,7 @@ const RESOURCES: Declared = Declared {
 };
 const RULES: Declared = Declared {
     noun: rules::RULES,
+    area: Area::Access,
     table: "rules",
     id: "name",
     read_only: &[REVISION],
@@ -315,6 +338,7 @@ const RULES: Declared = Declared {
 };
 const PROVIDERS: Declared = Declared {
     noun: providers::PROVIDERS,
+    area: Area::Providers,
     table: "providers",
     id: "name",
     read_only: &[
@@ -330,8 +354,21 @@ const PROVIDERS: Declared = Declared {
     refers: &[("exchange_clients", "client")],
     written: providers::PROVIDERS.written,
 };
-const USERS: Declared = Declared {
+const ADMINISTRATOR_ROLES: Declared = Declared {
+    noun: administrators::ADMINISTRATOR_ROLES,
+    area: Area::Administration,
+    table: "administrator_roles",
+    id: "name",
+    read_only: &[REVISION, "built_in"],
+    secret: None,
+    secret_is_first: false,
+    needs: &["operations"],
+    refers: &[],
+    written: administrators::ADMINISTRATOR_ROLES.written,
+};
+pub(super) const USERS: Declared = Declared {
     noun: users::USERS,
+    area: Area::People,
     table: "users",
     id: "username",
     read_only: &[],
@@ -516,6 +553,24 @@ pub(crate) const KINDS: &[Kind] = &[
         },
         remove: |realm, name| {
             Box::pin(async move { Ok(realm.remove_record::<Provider>(name, None).await?) })
+        },
+    },
+    Kind {
+        declared: ADMINISTRATOR_ROLES,
+        record: RecordKind::AdministratorRole,
+        stored_secret: "",
+        shown: |snapshot, name| {
+            let found = snapshot.registry.administrator_roles.get(name)?;
+            value(&administrators::RoleDocument::new(found))
+        },
+        put: |realm, name, members, _| {
+            Box::pin(async move {
+                let known = revision::<AdministratorRole>(realm, name);
+                administrators::declare(realm, name, read(members)?, known).await
+            })
+        },
+        remove: |realm, name| {
+            Box::pin(async move { Ok(realm.remove_record::<AdministratorRole>(name, None).await?) })
         },
     },
 ];

@@ -11,6 +11,7 @@ mod plan;
 pub use kinds::{DECLARED, Declared};
 pub use model::MAX_DECLARED;
 
+use crate::operations::administration::roles as administrators;
 use model::{Declarations, Export, Exported, PlanDocument, Sent, Watch};
 use serde_json::Map;
 use signet_audit::{Action, Event};
@@ -19,10 +20,13 @@ use signet_operation::adapter::Row;
 use signet_operation::caller::Acting;
 use signet_operation::facts::Method;
 use signet_operation::input::{ObjectKind, ObjectName};
-use signet_operation::operation::{Operation, run};
+use signet_operation::operation::Operation;
 use signet_operation::output::Json;
 use signet_operation::problem::Problem;
-use signet_operation::right::Right::{Read, Write};
+use signet_operation::right::Area;
+use signet_operation::right::Right::{self, Read, Write};
+use signet_operation::roles::Rights;
+use signet_operation::target;
 use signet_realm::state::{Realm, Snapshot};
 use std::sync::Arc;
 
@@ -33,10 +37,10 @@ const ONE: &str = "/admin/v1/declarations/{kind}/{name}";
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
-    &Operation::new("exportDeclarations", Read, Method::Get, ALL, "Every record as a directory declares it, and who owns it", run!(export)),
-    &Operation::new("showDeclaration", Read, Method::Get, ONE, "A record as a directory declares it, and who owns it", run!(show)),
-    &Operation::new("planDeclarations", Read, Method::Post, PLAN, "Say what would change if these declarations were applied", |acting, sent| Box::pin(only_plan(Asking::of(acting), sent))),
-    &Operation::new("applyDeclarations", Write, Method::Post, APPLY, "Apply declarations: all of them, or none", |acting, sent| Box::pin(apply(Asking::of(acting), sent))).ends(),
+    &Operation::new("exportDeclarations", Area::Declarations, Read, Method::Get, ALL, "Every record as a directory declares it, and who owns it", |acting, ()| Box::pin(export(Asking::of(acting)))),
+    &Operation::new("showDeclaration", Area::Declarations, Read, Method::Get, ONE, "A record as a directory declares it, and who owns it", |acting, input| Box::pin(show(Asking::of(acting), input))),
+    &Operation::new("planDeclarations", Area::Declarations, Read, Method::Post, PLAN, "Say what would change if these declarations were applied", |acting, sent| Box::pin(only_plan(Asking::of(acting), sent))),
+    &Operation::new("applyDeclarations", Area::Declarations, Write, Method::Post, APPLY, "Apply declarations: all of them, or none", |acting, sent| Box::pin(apply(Asking::of(acting), sent))).ends(),
 ];
 
 const NO_SUCH_KIND: &str = "there is no such kind of object";
@@ -51,6 +55,7 @@ struct Asking {
     peer: std::net::IpAddr,
     now_ms: u64,
     may_write: bool,
+    rights: Rights,
 }
 
 impl Asking {
@@ -61,38 +66,93 @@ impl Asking {
             request_id: acting.request_id.as_str().to_owned(),
             peer: acting.peer,
             now_ms: acting.now_ms,
-            may_write: acting.admin.role.may(Write),
+            may_write: acting.admin.rights.may_all(Area::Declarations, Write),
+            rights: acting.admin.rights.clone(),
         }
     }
 }
 
-async fn export(realm: Arc<Realm>, (): ()) -> Result<Json<Export>, Problem> {
-    let owners = owners::Owners::read(&realm).await?;
+impl Asking {
+    /// Whether its caller may read or write objects of a kind.
+    fn may(&self, declared: &Declared, right: Right) -> Result<(), Problem> {
+        let area = declared.area;
+        match self.rights.may_all(area, right) {
+            true => Ok(()),
+            false => Err(Problem::insufficient_role(format!(
+                "a {} needs a role that may {} {}: yours are {}",
+                declared.kind(),
+                right.name(),
+                area.name(),
+                self.rights.roles().join(", "),
+            ))),
+        }
+    }
+
+    /// Whether a directory may do what it would: each change is its caller's, in its own area, and
+    /// no change makes or touches who may do more than they.
+    fn expect_may(&self, planned: &plan::Planned, right: Right) -> Result<(), Problem> {
+        let changed = planned.document.changes.iter().map(|change| change.kind);
+        for kind in changed {
+            let mut declared = DECLARED.iter();
+            if let Some(declared) = declared.find(|declared| declared.kind() == kind) {
+                self.may(declared, right)?;
+            }
+        }
+        if right == Read {
+            return Ok(());
+        }
+        let mut kinds = planned.document.changes.iter().map(|change| change.kind);
+        let is_role = |kind: &str| kind == administrators::ADMINISTRATOR_ROLES.name;
+        if kinds.any(is_role) && !self.rights.is_owner() {
+            return Err(Problem::insufficient_role(
+                "a directory's roles of administrators are applied by an owner",
+            ));
+        }
+        for client in &planned.clients {
+            target::expect_over_client(&self.rights, client)?;
+        }
+        for step in &planned.people {
+            step.expect_may(&planned.after.registry, &self.rights)?;
+        }
+        Ok(())
+    }
+}
+
+async fn export(asking: Asking) -> Result<Json<Export>, Problem> {
+    let realm = &asking.realm;
+    let owners = owners::Owners::read(realm).await?;
     let snapshot = realm.snapshot();
     let mut objects = Vec::new();
-    for kind in kinds::KINDS {
+    let shown = kinds::KINDS.iter();
+    for kind in shown.filter(|kind| asking.may(&kind.declared, Read).is_ok()) {
         for name in kind.names(&snapshot) {
-            let found = of_record(&realm, &owners, kind, &snapshot, &name).await?;
+            let found = of_record(realm, &owners, kind, &snapshot, &name).await?;
             objects.extend(found.map(|object| Exported {
                 set_by_server: Map::new(),
                 ..object
             }));
         }
     }
-    let users = people::all(&realm).await?;
-    objects.extend(users.into_iter().map(|user| of_user(&owners, user)));
+    if asking.may(&kinds::USERS, Read).is_ok() {
+        let users = people::all(realm).await?;
+        objects.extend(users.into_iter().map(|user| of_user(&owners, user)));
+    }
     Ok(Json(Export { objects }))
 }
 
 async fn show(
-    realm: Arc<Realm>,
+    asking: Asking,
     (ObjectKind(kind), ObjectName(name)): (ObjectKind, ObjectName),
 ) -> Result<Json<Exported>, Problem> {
-    let owners = owners::Owners::read(&realm).await?;
+    let realm = &asking.realm;
+    if let Some(declared) = DECLARED.iter().find(|declared| declared.kind() == kind) {
+        asking.may(declared, Read)?;
+    }
+    let owners = owners::Owners::read(realm).await?;
     let found = match kinds::KINDS.iter().find(|one| one.declared.kind() == kind) {
-        Some(kind) => of_record(&realm, &owners, kind, &realm.snapshot(), &name).await?,
+        Some(kind) => of_record(realm, &owners, kind, &realm.snapshot(), &name).await?,
         None if person::is_user(&kind) => {
-            let user = people::one(&realm, &name).await?;
+            let user = people::one(realm, &name).await?;
             user.map(|user| of_user(&owners, user))
         }
         None => return Err(Problem::invalid(NO_SUCH_KIND)),
@@ -145,6 +205,7 @@ fn of_user(owners: &owners::Owners, (name, members, outside): people::Shown) -> 
 async fn only_plan(asking: Asking, Sent(wanted): Sent) -> Result<Json<PlanDocument>, Problem> {
     let together = asking.realm.together(false).await?;
     let planned = plan::plan(&asking.realm, &together, &wanted, asking.may_write).await?;
+    asking.expect_may(&planned, Read)?;
     let document = planned.document;
     if asking.may_write && document.changes.is_empty() && document.mistakes.is_empty() {
         watched(&asking, &wanted, 0);
@@ -164,6 +225,7 @@ async fn apply(asking: Asking, Sent(wanted): Sent) -> Result<Json<PlanDocument>,
         let (kind, name, why) = (&mistake.kind, &mistake.name, &mistake.detail);
         return Err(Problem::invalid(format!("{kind} {name}: {why}")));
     }
+    asking.expect_may(&planned, Write)?;
     let before = realm.snapshot();
     // Asked while the records count: their tokens may live longer than everybody else's.
     let longest = realm.longest_refresh_token();
@@ -195,7 +257,7 @@ fn watched(asking: &Asking, wanted: &Declarations, drift: usize) {
 /// The operations without HTTP, for a caller that has the realm and is its operator.
 pub mod direct {
     use super::model::{Declarations, Sent};
-    use super::{Asking, Realm};
+    use super::{Asking, Realm, Rights};
     use serde_json::Value;
     use std::net::{IpAddr, Ipv4Addr};
     use std::sync::Arc;
@@ -208,6 +270,7 @@ pub mod direct {
             peer: IpAddr::V4(Ipv4Addr::LOCALHOST),
             now_ms: realm.now_ms(),
             may_write: true,
+            rights: Rights::owner(),
         }
     }
 
@@ -221,7 +284,7 @@ pub mod direct {
     /// # Errors
     /// The refusal in words.
     pub async fn export(realm: &Arc<Realm>) -> Result<Value, String> {
-        let answer = super::export(Arc::clone(realm), ()).await;
+        let answer = super::export(asking(realm)).await;
         let answer = answer.map_err(|problem| problem.detail().to_owned())?;
         serde_json::to_value(answer.0).map_err(|error| error.to_string())
     }

@@ -2,7 +2,6 @@
 //! after them, one by one, each step of which may be done again.
 use super::model::Why;
 use super::person::Person;
-use crate::operations::last_administrator::Insists;
 use crate::operations::model::{EmailChange, ListChange, NewUserDocument, UserChange};
 use crate::operations::models::people::AttributesChange;
 use crate::operations::users;
@@ -11,9 +10,13 @@ use signet_crypto::Secret;
 use signet_directory::User;
 use signet_oauth::issued::session::UserClaims;
 use signet_oauth::people::{People, Who};
+use signet_oauth::registry::Registry;
 use signet_operation::input::{Query, Revision, UserId};
+use signet_operation::last_administrator::Insists;
 use signet_operation::output::Json;
 use signet_operation::problem::Problem;
+use signet_operation::roles::Rights;
+use signet_operation::target;
 use signet_operation::words;
 use signet_realm::state::{Realm, Snapshot};
 use signet_registry::kinds::RecordKind;
@@ -136,6 +139,7 @@ pub(super) fn wanted(
     let read = serde_path_to_error::deserialize(JsonValue::Object(members));
     let mut person: Person = read.map_err(|error| Problem::invalid(words::of(&error)))?;
     person.sort();
+    target::may_give(&Rights::owner(), &tried.registry, &person.admin_roles)?;
     // An account that has expired is as a disabled one, and is shown as such.
     person.enabled &= person.expires_at.is_none_or(|end| now < end);
     let people = &tried.registry.people;
@@ -174,7 +178,23 @@ fn by(then: &[String], now: &[String]) -> ListChange {
     }
 }
 
+fn loses_a_role(known: &Person, wanted: &Person) -> bool {
+    let mut roles = known.admin_roles.iter();
+    roles.any(|role| !wanted.admin_roles.contains(role))
+}
+
 impl Step {
+    /// Whether its caller may do it: to whom the account is of, and with the roles that it gets.
+    pub(super) fn expect_may(&self, after: &Registry, rights: &Rights) -> Result<(), Problem> {
+        if let Some(user) = self.known() {
+            target::expect_over_user(rights, user, after)?;
+        }
+        match self {
+            Step::Put { wanted, .. } => target::may_give(rights, after, &wanted.admin_roles),
+            Step::Remove(_) => Ok(()),
+        }
+    }
+
     pub(super) fn username(&self) -> &str {
         match self {
             Step::Put { wanted, .. } => &wanted.username,
@@ -204,7 +224,7 @@ impl Step {
         match () {
             () if known.enabled && !wanted.enabled => Some(Why::Disabled),
             // What they got says what they might do then.
-            () if known.admin && !wanted.admin => Some(Why::Demoted),
+            () if loses_a_role(known, wanted) => Some(Why::Demoted),
             () => None,
         }
     }
@@ -272,12 +292,19 @@ impl Step {
             };
             users::set_email(Arc::clone(realm), (of(), Json(email))).await?;
         }
-        let right = |person: &Person| (person.admin, person.enabled, person.expires_at);
+        let right = |person: &Person| {
+            (
+                person.admin_roles.clone(),
+                person.enabled,
+                person.expires_at,
+            )
+        };
         if right(&then) != right(&wanted) || then.profile != wanted.profile {
             let found = realm.people.users.found(&id, realm.now()).await?;
             let found = found.ok_or_else(Problem::not_found)?;
             let change = UserChange {
                 admin: wanted.admin,
+                admin_roles: Some(wanted.admin_roles.clone()),
                 enabled: wanted.enabled,
                 profile: wanted.profile.clone(),
                 must_change_password: None,
@@ -285,7 +312,8 @@ impl Step {
             };
             let who = (of(), Query(Insists(false)));
             let replaced = (who, Revision(found.version), Json(change));
-            users::replace(Arc::clone(realm), replaced).await?;
+            // Asked before anything was written: see [`Step::expect_may`].
+            users::replace(Arc::clone(realm), Rights::owner(), replaced).await?;
         }
         let people = Arc::clone(&realm.snapshot().registry.people);
         let mut groups = by(&then.groups, &wanted.groups);
@@ -331,8 +359,9 @@ async fn make(
         temporary: false,
         expires_at: wanted.expires_at,
         admin: wanted.admin,
+        admin_roles: Some(wanted.admin_roles.clone()),
         profile: wanted.profile.clone(),
     };
-    let made = users::create(Arc::clone(realm), Json(new)).await?;
+    let made = users::create(Arc::clone(realm), Rights::owner(), Json(new)).await?;
     Ok(made.0.value.id)
 }

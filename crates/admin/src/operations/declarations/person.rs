@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as JsonValue};
 use signet_directory::{Profile, Value};
+use signet_operation::roles::OWNER;
 use std::collections::BTreeMap;
 
 /// The kind whose objects are accounts.
@@ -28,6 +29,9 @@ pub(crate) struct Person {
     /// May administer.
     #[serde(default)]
     pub(super) admin: bool,
+    /// Roles of administrators. Left out: `owner`, where `admin` is true.
+    #[serde(default, skip_serializing_if = "is_implied")]
+    pub(super) admin_roles: Vec<String>,
     /// True unless given.
     #[serde(default = "yes")]
     pub(super) enabled: bool,
@@ -51,6 +55,11 @@ fn yes() -> bool {
     true
 }
 
+/// Whether `admin` says it.
+fn is_implied(roles: &Vec<String>) -> bool {
+    roles.is_empty() || *roles == [OWNER]
+}
+
 fn is_empty_profile(profile: &Profile) -> bool {
     *profile == Profile::default()
 }
@@ -62,6 +71,7 @@ impl Person {
             email: document.email,
             email_verified: document.email_verified,
             admin: document.admin,
+            admin_roles: document.admin_roles,
             enabled: document.enabled,
             expires_at: document.expires_at,
             profile: document.profile,
@@ -74,7 +84,11 @@ impl Person {
     }
 
     pub(super) fn sort(&mut self) {
-        for list in [&mut self.groups, &mut self.roles] {
+        if self.admin && self.admin_roles.is_empty() {
+            self.admin_roles.push(OWNER.to_owned());
+        }
+        self.admin = !self.admin_roles.is_empty();
+        for list in [&mut self.groups, &mut self.roles, &mut self.admin_roles] {
             list.sort_unstable();
             list.dedup();
         }

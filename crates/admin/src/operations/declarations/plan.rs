@@ -13,9 +13,10 @@ use crate::operations::realms;
 use serde_json::{Map, Value};
 use signet_crypto::{Secret, hash::sha256};
 use signet_encoding::base64url;
+use signet_oauth::client::Client;
 use signet_operation::problem::Problem;
 use signet_realm::records::Together;
-use signet_realm::state::Realm;
+use signet_realm::state::{Realm, Snapshot};
 use signet_registry::kinds::RecordKind;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -30,6 +31,10 @@ pub(super) struct Planned {
     pub(super) concerns_everybody: bool,
     /// What is done with accounts.
     pub(super) people: Vec<Step>,
+    /// Clients that change, as they were and as they become.
+    pub(super) clients: Vec<Arc<Client>>,
+    /// The records as they become.
+    pub(super) after: Arc<Snapshot>,
 }
 
 struct Trying<'a> {
@@ -543,6 +548,15 @@ impl Trying<'_> {
                 kept.push(change);
             }
         }
+        let (then, now) = (self.real.snapshot(), self.tried.snapshot());
+        let of_clients = kept
+            .iter()
+            .filter(|change| record_of(change) == Some(RecordKind::Client));
+        let clients = of_clients.flat_map(|change| {
+            let both = [&then, &now].into_iter();
+            both.filter_map(|snapshot| snapshot.registry.clients.get(&change.name).cloned())
+        });
+        let clients = clients.collect();
         let mut ends = Ends::default();
         for change in &kept {
             if why_client(change).is_some() {
@@ -590,6 +604,8 @@ impl Trying<'_> {
             owned,
             concerns_everybody,
             people: steps,
+            clients,
+            after: now,
         })
     }
 }

@@ -18,6 +18,7 @@ use signet_operation::input::Page;
 use signet_operation::operation::{Operation, run};
 use signet_operation::output::Json;
 use signet_operation::problem::Problem;
+use signet_operation::right::Area;
 use signet_operation::right::Right::{Read, Reveal};
 use signet_realm::records::groups;
 use signet_realm::state::Realm;
@@ -32,8 +33,8 @@ const ROW_SECONDS: u64 = 60;
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
-    &Operation::new("exportUsers", Read, Method::Get, EXPORT, "People as `importUsers` takes them, without what they log in with", run!(plain)),
-    &Operation::new("exportUsersWithCredentials", Reveal, Method::Post, EXPORT, "People as `importUsers` takes them, with what they log in with, for an administrator who has just shown two factors", run!(whole)),
+    &Operation::new("exportUsers", Area::Exports, Read, Method::Get, EXPORT, "People as `importUsers` takes them, without what they log in with", run!(plain)),
+    &Operation::new("exportUsersWithCredentials", Area::Exports, Reveal, Method::Post, EXPORT, "People as `importUsers` takes them, with what they log in with, for an administrator who has just shown two factors", run!(whole)),
 ];
 
 /// An account as `importUsers` takes it. What `user show` has beside, and nothing is made of, is in

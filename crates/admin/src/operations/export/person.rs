@@ -16,6 +16,7 @@ use signet_operation::input::UserId;
 use signet_operation::operation::{Operation, run};
 use signet_operation::output::Json;
 use signet_operation::problem::Problem;
+use signet_operation::right::Area;
 use signet_operation::right::Right::Read;
 use signet_realm::agents::delegation_index::{self, HeldGrant, Holder};
 use signet_realm::state::Realm;
@@ -25,7 +26,7 @@ const EXPORT: &str = "/admin/v1/users/{user_id}/export";
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
-    &Operation::new("exportUser", Read, Method::Get, EXPORT, "Everything that is kept of a user, secrets aside", run!(export)),
+    &Operation::new("exportUser", Area::Exports, Read, Method::Get, EXPORT, "Everything that is kept of a user, secrets aside", run!(export)),
 ];
 
 /// Who reads it: the schema of attributes says what either may see.

@@ -13,10 +13,13 @@ use signet_oauth::client::{AuthMethod, Client, ClientSecret};
 use signet_operation::adapter::Row;
 use signet_operation::facts::{Described, Method};
 use signet_operation::input::{self, Input};
-use signet_operation::operation::{Operation, run};
+use signet_operation::operation::{Operation, run_within};
 use signet_operation::output::Json;
 use signet_operation::problem::Problem;
+use signet_operation::right::Area;
 use signet_operation::right::Right::Write;
+use signet_operation::roles::Rights;
+use signet_operation::target;
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;
 use signet_request::http::Context;
@@ -28,7 +31,7 @@ const HASHED: &str = "client_secret_sha256";
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
-    &Operation::new("importClient", Write, Method::Post, IMPORT, "Add a client that comes from another server, with its secret; one that is there stays as it is", run!(import)),
+    &Operation::new("importClient", Area::Clients, Write, Method::Post, IMPORT, "Add a client that comes from another server, with its secret; one that is there stays as it is", run_within!(import)),
 ];
 
 /// A client's record with its secret, or what is known of that.
@@ -113,7 +116,11 @@ struct ClientImported {
     lacks_secret: bool,
 }
 
-async fn import(realm: Arc<Realm>, sent: Brought) -> Result<Json<ClientImported>, Problem> {
+async fn import(
+    realm: Arc<Realm>,
+    rights: Rights,
+    sent: Brought,
+) -> Result<Json<ClientImported>, Problem> {
     let document = document_with(&sent.0, &[HASHED])?;
     let id = named(&document)?.filter(|id| is_client_id(id));
     let id = id.ok_or_else(|| Problem::invalid(NOT_A_CLIENT_ID))?;
@@ -127,6 +134,7 @@ async fn import(realm: Arc<Realm>, sent: Brought) -> Result<Json<ClientImported>
     let mut client = Client::new(id, realm.now());
     client.revision = 1;
     read(&realm, &document, &mut client)?;
+    target::expect_over_client(&rights, &client)?;
     client.secrets.extend(brought(&realm, &document, &client)?);
     // One that nobody has seen; whoever administers the client makes another.
     let lacks_secret = complete_secrets(&realm, &mut client)?.is_some();

@@ -3,6 +3,7 @@ pub(crate) mod brought;
 pub(crate) mod client;
 
 use crate::operations::model::UserDocument;
+use crate::operations::users::wanted_roles;
 use brought::{ConsentImport, IdentityImport, PasskeyImport, TotpImport};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use schemars::{JsonSchema, SchemaGenerator};
@@ -14,10 +15,13 @@ use signet_directory::{
 use signet_oauth::people::sign_up::MAX_TERMS_VERSION_BYTES;
 use signet_operation::adapter::Row;
 use signet_operation::facts::Method;
-use signet_operation::operation::{Operation, run};
+use signet_operation::operation::{Operation, run_within};
 use signet_operation::output::Json;
 use signet_operation::problem::Problem;
+use signet_operation::right::Area;
 use signet_operation::right::Right::Write;
+use signet_operation::roles::Rights;
+use signet_operation::target;
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;
 use std::{
@@ -33,7 +37,7 @@ const IMPORT: &str = "/admin/v1/user-import";
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
-    &Operation::new("importUsers", Write, Method::Post, IMPORT, "Make accounts that come from another server", run!(import)),
+    &Operation::new("importUsers", Area::People, Write, Method::Post, IMPORT, "Make accounts that come from another server", run_within!(import)),
 ];
 
 /// Accounts to be made, at most 100.
@@ -63,6 +67,9 @@ struct ImportedDocument {
     password_hash: Option<String>,
     #[serde(default)]
     admin: bool,
+    /// Roles of administrators; left out: `owner` for an administrator.
+    #[serde(default)]
+    admin_roles: Option<Vec<String>>,
     #[serde(default = "yes")]
     enabled: bool,
     /// The first login has to set another password.
@@ -157,7 +164,11 @@ enum Outcome {
     Refused,
 }
 
-async fn import(realm: Arc<Realm>, Json(wanted): Json<Import>) -> Result<Json<Results>, Problem> {
+async fn import(
+    realm: Arc<Realm>,
+    rights: Rights,
+    Json(wanted): Json<Import>,
+) -> Result<Json<Results>, Problem> {
     if wanted.users.len() > MAX_IMPORTED {
         return Err(Problem::invalid(format!(
             "at most {MAX_IMPORTED} accounts are imported at once"
@@ -168,7 +179,7 @@ async fn import(realm: Arc<Realm>, Json(wanted): Json<Import>) -> Result<Json<Re
         true => AT_ONCE,
         false => 1,
     };
-    let made = stream::iter(wanted.users).map(|user| outcome(&realm, user));
+    let made = stream::iter(wanted.users).map(|user| outcome(&realm, &rights, user));
     let results = made.buffered(at_once).try_collect().await?;
     Ok(Json(Results { results }))
 }
@@ -185,8 +196,12 @@ fn have_names_of_their_own(users: &[serde_json::Value]) -> bool {
     })
 }
 
-async fn outcome(realm: &Realm, user: serde_json::Value) -> Result<ImportResult, Problem> {
-    let (outcome, id, error, left_out) = match one(realm, user).await? {
+async fn outcome(
+    realm: &Realm,
+    rights: &Rights,
+    user: serde_json::Value,
+) -> Result<ImportResult, Problem> {
+    let (outcome, id, error, left_out) = match one(realm, rights, user).await? {
         Ok((Imported::Made(user), left_out)) => {
             if let Some(at) = user.expires_at {
                 realm.watch_account(&user.id, at).await?;
@@ -208,6 +223,7 @@ async fn outcome(realm: &Realm, user: serde_json::Value) -> Result<ImportResult,
 /// again.
 async fn one(
     realm: &Realm,
+    rights: &Rights,
     given: serde_json::Value,
 ) -> Result<Result<(Imported, Vec<String>), String>, Problem> {
     let given: ImportedDocument = match serde_json::from_value(given) {
@@ -219,6 +235,11 @@ async fn one(
         Ok(given) => given,
         Err(why) => return Ok(Err(why)),
     };
+    match target::expect_may_give(rights, realm, &given.admin_roles).await {
+        Err(problem) if problem.status() == 503 => return Err(problem),
+        Err(problem) => return Ok(Err(problem.detail().to_owned())),
+        Ok(()) => {}
+    }
     match realm.people.users.import(given, realm.now()).await {
         Ok(imported) => Ok(Ok((imported, left_out))),
         Err(error @ (UserError::Conflict | UserError::Directory(_) | UserError::Store(_))) => {
@@ -298,6 +319,10 @@ async fn checked(
         let verified = !given.unverified_attributes.contains(&name);
         attributes.insert(name, StoredAttribute { value, verified });
     }
+    let admin_roles = match wanted_roles(&[], given.admin, given.admin_roles) {
+        Ok(admin_roles) => admin_roles,
+        Err(problem) => return Ok(Err(problem.detail().to_owned())),
+    };
     let new_id = given.id.clone().unwrap_or_else(new_user_id);
     let credentials = brought::credentials(
         realm,
@@ -318,7 +343,8 @@ async fn checked(
         email: given.email,
         email_verified: given.email_verified,
         password_hash: given.password_hash,
-        admin: given.admin,
+        admin: !admin_roles.is_empty(),
+        admin_roles,
         enabled: given.enabled,
         must_change_password: given.must_change_password,
         expires_at: given.expires_at,

@@ -35,6 +35,9 @@ pub(crate) async fn show(context: Context) -> Response {
     let Some(sheet) = Sheet::of(&catalog, &id) else {
         return parts::not_found(session);
     };
+    if let Err(problem) = may(&session, &sheet) {
+        return parts::refused(session, sheet.facts().summary, "/operations", &problem);
+    }
     let asked = Form::parse(session.context.query().as_bytes()).unwrap_or_default();
     let draft = begin(&session, &catalog, &sheet, &asked).await;
     let mut draft = match draft {
@@ -75,6 +78,9 @@ pub(crate) async fn submit(context: Context) -> Response {
     let Some(sheet) = Sheet::of(&catalog, &id).filter(|sheet| !sheet.shows()) else {
         return parts::not_found(session);
     };
+    if let Err(problem) = may(&session, &sheet) {
+        return parts::refused(session, sheet.facts().summary, "/operations", &problem);
+    }
     let mut draft = typed(&sheet, &form);
     let t = session.face();
     if wants_fresh(sheet.facts()) && !session.is_fresh() {
@@ -109,6 +115,7 @@ pub(crate) async fn submit(context: Context) -> Response {
         query: filled(&draft.query),
         revision: revision.filter(|_| sheet.reads.revision.is_some()),
         body,
+        reason: form.get("reason").map(str::to_owned),
     };
     match call::perform(&session, sheet.row, called).await {
         Ok(reply) => after(session, &catalog, &sheet, &draft, &reply),
@@ -120,6 +127,12 @@ pub(crate) async fn submit(context: Context) -> Response {
             page(session, &catalog, &sheet, &draft, None)
         }
     }
+}
+
+/// Whether the administrator's roles have the operation: no form is shown or read of one that they
+/// have not.
+fn may(session: &Session, sheet: &Sheet) -> Result<(), Problem> {
+    session.acting()?.admin.expect_may(sheet.facts())
 }
 
 /// A refusal, at the field that it is about.

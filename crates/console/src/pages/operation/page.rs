@@ -3,6 +3,7 @@
 use http::StatusCode;
 use maud::{Markup, html};
 use serde_json::Value;
+use signet_oauth::administration::MAX_REASON_BYTES;
 use signet_operation::facts::Method;
 use signet_operation::right::Right;
 use signet_pages::Face;
@@ -97,6 +98,12 @@ fn form(t: &Face, session: &Session, sheet: &Sheet, draft: &Draft, first: &[&str
             (names(t, draft))
             (query(sheet, draft))
             @if let Some(made) = &sheet.fields { (body(t, made, draft, first)) }
+            @if facts.needs != Right::Read {
+                div .field {
+                    label for="reason" { (t.text("console-reason")) }
+                    input #reason name="reason" maxlength=(MAX_REASON_BYTES) autocomplete="off";
+                }
+            }
             @if facts.is_final() { (ends(t, sheet, draft, must_confirm)) }
             div .buttons {
                 @if must_confirm {

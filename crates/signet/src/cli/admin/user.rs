@@ -75,7 +75,7 @@ pub enum UserCommand {
     },
     /// Change a user: members of the record, the password.
     #[command(
-        after_help = "Example:\n  signet user set alice admin=true email=alice@example.com\n  signet user set alice --password-stdin --temporary < password\n  signet user set alice expires_at=1798761600"
+        after_help = "Example:\n  signet user set alice admin_roles=help-desk email=alice@example.com\n  signet user set alice --password-stdin --temporary < password\n  signet user set alice expires_at=1798761600"
     )]
     Set {
         /// User name, mail address or id.
@@ -89,7 +89,7 @@ pub enum UserCommand {
         /// The new password is temporary: the next login has to set another.
         #[arg(long, requires = "password_stdin")]
         temporary: bool,
-        /// Also where no account that may administer is left.
+        /// Also where no owner is left.
         #[arg(long)]
         last_administrator: bool,
         #[command(flatten)]
@@ -368,7 +368,9 @@ async fn set(
                                "profile": read.value["profile"] });
         for (member, value) in changes {
             match member.as_str() {
-                "admin" | "enabled" | "must_change_password" => body[member] = value,
+                "admin" | "enabled" | "admin_roles" | "must_change_password" => {
+                    body[member] = value
+                }
                 // Null takes the end away, as for other members.
                 "expires_at" if value.is_null() => body[member] = 0.into(),
                 "expires_at" => body[member] = value,

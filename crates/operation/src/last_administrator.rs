@@ -1,8 +1,8 @@
-//! No act of administration leaves a realm without an account that may administer, unless its
-//! caller insists: only a client, or a command without a server, could make one again.
+//! No act of administration leaves a realm without an owner, unless its caller insists: only a
+//! client, or a command without a server, could make one again.
+use crate::input::Members;
+use crate::problem::Problem;
 use signet_directory::User;
-use signet_operation::input::Members;
-use signet_operation::problem::Problem;
 use signet_realm::state::Realm;
 use signet_store::{Change, Key, Op, Outcome, Table};
 use std::time::Duration;
@@ -13,14 +13,12 @@ const CLAIMED: u64 = 10;
 /// How often, and after how many milliseconds each, another act's end is waited for.
 const WAITS: (usize, u64) = (40, 50);
 
-/// Whether the caller knows that nobody may administer afterwards.
+/// Whether the caller knows that there is no owner afterwards.
 pub struct Insists(pub bool);
 
 impl Members for Insists {
-    const MEMBERS: &'static [(&'static str, &'static str)] = &[(
-        "last_administrator",
-        "true: also where no account that may administer is left",
-    )];
+    const MEMBERS: &'static [(&'static str, &'static str)] =
+        &[("last_administrator", "true: also where no owner is left")];
 
     fn parse<'a>(member: impl Fn(&str) -> Option<&'a str>) -> Result<Insists, Problem> {
         match member("last_administrator") {
@@ -31,7 +29,7 @@ impl Members for Insists {
     }
 }
 
-/// Does what takes the right to administer from `user`, if it is not the last one that has it. Such
+/// Does what takes the role of an owner from `user`, if it is not the last one. Such
 /// acts come one after another, on all nodes: of two at the same moment the second looks at what
 /// the first has left.
 pub async fn keeping_one<T>(
@@ -40,7 +38,7 @@ pub async fn keeping_one<T>(
     Insists(insists): &Insists,
     act: impl Future<Output = Result<T, Problem>>,
 ) -> Result<T, Problem> {
-    if *insists || !may_administer(user, realm.now()) {
+    if *insists || !is_owner(user, realm.now()) {
         return act.await;
     }
     let version = claim(realm).await?;
@@ -63,9 +61,9 @@ fn key() -> Key {
     Key::new(Table::Once, b"last administrator".as_slice())
 }
 
-fn may_administer(user: &User, now: u64) -> bool {
+fn is_owner(user: &User, now: u64) -> bool {
     let lives = user.expires_at.is_none_or(|end| end > now);
-    user.admin && user.enabled && user.deletion.is_none() && lives
+    user.is_owner() && user.enabled && user.deletion.is_none() && lives
 }
 
 /// The version of the row that says that this act is under way.
@@ -94,14 +92,14 @@ async fn look(realm: &Realm, user: &User) -> Result<(), Problem> {
         let read = users.list(after.as_deref(), READ_AT_ONCE, now).await?;
         if read
             .iter()
-            .any(|other| other.id != user.id && may_administer(other, now))
+            .any(|other| other.id != user.id && is_owner(other, now))
         {
             return Ok(());
         }
         if read.len() < READ_AT_ONCE {
             return Err(Problem::conflict(
                 "last_administrator",
-                "this is the last account that may administer: make another one first, or insist with last_administrator",
+                "this is the last owner: make another one first, or insist with last_administrator",
             ));
         }
         after = read.last().map(|user| user.id.clone());

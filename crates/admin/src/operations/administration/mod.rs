@@ -1,0 +1,3 @@
+//! Administration of administrators.
+pub(crate) mod keys;
+pub(crate) mod roles;
