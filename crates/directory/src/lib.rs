@@ -36,6 +36,7 @@ mod name;
 mod new_password;
 mod outside;
 pub mod passwords;
+mod people_index;
 mod record;
 pub mod session;
 mod stored_credential;
@@ -57,6 +58,7 @@ pub use new_password::{
     LONGEST_MINIMUM, MIN_ADMINISTRATOR_PASSWORD_CHARS, MIN_PASSWORD_CHARS, PasswordOf,
     PasswordPolicy, PasswordRefused,
 };
+pub use people_index::{MAX_INDEXED, MAX_NOTED};
 pub use outside::{Capabilities, Directory, DirectoryFuture, PasswordVerdict, Person};
 pub use record::{
     AcceptedTerms, Deletion, DeletionStage, DirectoryLink, Invitation, MAX_USER_GROUPS, Profile,
