@@ -23,9 +23,9 @@ function declarations() {
   for (const [name, description] of [['orders:read', 'See your orders'], ['orders:write', 'Change your orders'], ['invoices', 'See your invoices']]) lines.push('[[scopes]]', `name = ${text(name)}`, `description = ${text(description)}`)
   for (const [name, roles] of [['engineering', ['orders.editor']], ['support', ['orders.reader']], ['finance', ['invoices.approver']], ['people-and-culture', []]]) lines.push('[[groups]]', `name = ${text(name)}`, `roles = ${text(roles)}`)
   for (const [id, name, uri] of [['shop', 'Web shop', 'https://shop.example.com/callback'], ['backoffice', 'Back office', 'https://office.example.com/signin'], ['wiki', 'Wiki', 'https://wiki.example.com/oauth/callback'], ['grafana', 'Grafana', 'https://grafana.example.com/login/generic_oauth'], ['helpdesk', 'Help desk', 'https://help.example.com/auth/return']]) {
-    lines.push('[[clients]]', `client_id = ${text(id)}`, `client_name = ${text(name)}`, `redirect_uris = [${text(uri)}]`, 'scope = "openid profile email offline_access orders:read"', 'grant_types = ["authorization_code", "refresh_token"]', 'token_endpoint_auth_method = "none"')
+    lines.push('[[clients]]', `client_id = ${text(id)}`, `client_name = ${text(name)}`, `redirect_uris = [${text(uri)}]`, 'scope = "openid profile email offline_access orders:read"', 'grant_types = ["authorization_code", "refresh_token"]', `client_secret = { generate = ${text(`secrets/${id}`)} }`)
   }
-  for (const [id, name] of [['https://orders.example.com', 'Orders'], ['https://invoices.example.com', 'Invoices']]) lines.push('[[resources]]', `identifier = ${text(id)}`, `name = ${text(name)}`, 'scope = "orders:read orders:write"')
+  for (const [id, name] of [['https://catalog.example.com', 'Catalog'], ['https://invoices.example.com', 'Invoices']]) lines.push('[[resources]]', `identifier = ${text(id)}`, `name = ${text(name)}`, 'scope = "orders:read orders:write"')
   lines.push('[[rules]]', 'name = "finance-alone"', 'effect = "deny"', 'clients = ["backoffice"]', 'description = "The back office is for finance"', '[rules.except]', 'groups = ["finance"]')
   lines.push('[[rules]]', 'name = "no-writes-from-support"', 'effect = "deny"', 'groups = ["support"]', 'scopes = ["orders:write"]', 'description = "Support looks, and changes nothing"')
   lines.push('[[realms]]', 'name = "acme"', `issuer = ${text(`${dev.issuer}/acme`)}`, '[[realms]]', 'name = "staging"', `issuer = ${text(`${dev.issuer}/staging`)}`)
@@ -50,8 +50,9 @@ function quietly(args, input = '') {
 
 function fill() {
   signet(['apply', declarations(), '--yes'])
-  const active = ['grace.hopper', 'alan.turing', 'radia.perlman', 'tony.hoare']
+  const active = ['barbara.liskov', 'alan.turing', 'radia.perlman', 'lynn.conway']
   signet(['user', 'add', 'sofia.kovalevskaya', '--email', 'sofia@example.com', '--password-stdin'], `${PASSWORD}\n`)
+  signet(['user', 'set', 'sofia.kovalevskaya', 'profile.name=Sofia Kovalevskaya'])
   for (let round = 0; round < 12; round += 1) quietly(['dev', 'token'])
   for (let round = 0; round < 4; round += 1) quietly(['dev', 'token', '--client', 'web', '--user', 'sofia.kovalevskaya'])
   quietly(['dev', 'token', '--client', 'web', '--user', 'alice'])
@@ -73,7 +74,7 @@ async function enter(page) {
 }
 
 async function refusals(page) {
-  for (let round = 0; round < 5; round += 1) {
+  for (let round = 0; round < 2; round += 1) {
     await page.request.post(`${dev.issuer}/token`, { form: { grant_type: 'client_credentials', client_id: 'shop', client_secret: 'wrong' }, ignoreHTTPSErrors: true })
   }
 }
@@ -119,7 +120,12 @@ await withBrowser(async (page) => {
   await enter(page)
   if (!process.env.FILLED) await agents(page)
   await refusals(page)
-  for (const [name, below] of VIEWS) {
+  // The overview last: by then there is something to see in its charts.
+  const views = [...VIEWS.slice(1), VIEWS[0]]
+  for (const [index, [name, below]] of views.entries()) {
+    for (let round = (index * 7) % 5; round > 0; round -= 1) quietly(['dev', 'token'])
+    if (index % 3 === 0) quietly(['dev', 'token', '--client', 'web', '--user', 'sofia.kovalevskaya'])
+    if (index % 4 === 1) await refusals(page)
     if (only.length && !only.includes(name)) continue
     let place = below
     if (place === null) {

@@ -60,7 +60,9 @@ pub(crate) fn estimate(
     let claims: Option<UserClaims> = person.map(User::claims);
     let token = AccessToken {
         client_id: client.client_id.clone(),
-        sub: claims.as_ref().map_or_else(|| client.client_id.clone(), |claims| claims.sub.clone()),
+        sub: claims
+            .as_ref()
+            .map_or_else(|| client.client_id.clone(), |claims| claims.sub.clone()),
         audience: audience.clone(),
         scope: client.scope.clone(),
         lifetime: settings.access_token_lifetime,
@@ -84,7 +86,13 @@ pub(crate) fn estimate(
         single: &[],
     };
     let said = claims.as_ref().map_or_else(Mapped::default, |claims| {
-        mapped(&snapshot.registry, about, Target::AccessToken, claims, Room::JSON)
+        mapped(
+            &snapshot.registry,
+            about,
+            Target::AccessToken,
+            claims,
+            Room::JSON,
+        )
     });
     let stamp = Stamp {
         issuer: &settings.issuer,

@@ -188,8 +188,8 @@ impl Accounts {
         Ok(Some(found))
     }
 
-    /// Makes the index for [`Accounts::search`] anew, where somebody has searched lately. Whether it
-    /// did.
+    /// Makes the index for [`Accounts::search`] again, where somebody has searched lately. Whether
+    /// it did.
     ///
     /// # Errors
     /// The store's; then the one before stays.

@@ -58,8 +58,8 @@ pub use new_password::{
     LONGEST_MINIMUM, MIN_ADMINISTRATOR_PASSWORD_CHARS, MIN_PASSWORD_CHARS, PasswordOf,
     PasswordPolicy, PasswordRefused,
 };
-pub use people_index::{MAX_INDEXED, MAX_NOTED};
 pub use outside::{Capabilities, Directory, DirectoryFuture, PasswordVerdict, Person};
+pub use people_index::{MAX_INDEXED, MAX_NOTED};
 pub use record::{
     AcceptedTerms, Deletion, DeletionStage, DirectoryLink, Invitation, MAX_USER_GROUPS, Profile,
     User,

@@ -5,7 +5,7 @@
 //! ([`Accounts::index`](crate::Accounts::index)). Accounts that this node has written since are
 //! noted and looked at besides; what another node wrote since is found a little later. A hit is
 //! always read and compared again, so nothing is shown that is not so. Below [`LEAST`] accounts,
-//! and above [`MAX_INDEXED`], there is none, and a search reads on.
+//! and above [`MAX_INDEXED`], no index is made, and a search reads on.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -54,7 +54,9 @@ impl Texts {
 
     /// Ids of people after this one whose text has these words, ascending.
     fn find<'a>(&'a self, words: &'a str, after: Option<&str>) -> impl Iterator<Item = &'a str> {
-        let begin = after.map_or(0, |after| self.ids.partition_point(|id| id.as_str() <= after));
+        let begin = after.map_or(0, |after| {
+            self.ids.partition_point(|id| id.as_str() <= after)
+        });
         let mut from = begin.checked_sub(1).map_or(0, |before| self.ends[before]);
         std::iter::from_fn(move || {
             let at = from + self.text.get(from..)?.find(words)?;
@@ -88,7 +90,10 @@ impl PeopleIndex {
 
     fn note(&self, change: &Change) {
         let ops = std::iter::once(&change.first).chain(&change.then);
-        for key in ops.map(|op| op.key()).filter(|key| key.table == Table::User) {
+        for key in ops
+            .map(|op| op.key())
+            .filter(|key| key.table == Table::User)
+        {
             let Ok(id) = std::str::from_utf8(&key.partition) else {
                 continue;
             };
@@ -179,7 +184,12 @@ mod tests {
     #[test]
     fn people_are_found_by_a_part_of_a_text_once_each_and_in_order() {
         let mut texts = Texts::default();
-        for (id, name) in [("a", "Ada"), ("b", "Barbara"), ("c", "Claude"), ("d", "Adada")] {
+        for (id, name) in [
+            ("a", "Ada"),
+            ("b", "Barbara"),
+            ("c", "Claude"),
+            ("d", "Adada"),
+        ] {
             texts.put(id, &[name.to_lowercase()]);
         }
         let find = |words: &str, after: Option<&str>| {
@@ -190,7 +200,11 @@ mod tests {
         assert_eq!(find("a", None), "abcd");
         assert_eq!(find("a", Some("b")), "cd");
         assert_eq!(find("ada", Some("a")), "d");
-        assert_eq!(find("ab", None), "", "no text goes from one person to the next");
+        assert_eq!(
+            find("ab", None),
+            "",
+            "no text goes from one person to the next"
+        );
         assert_eq!(find("x", None), "");
     }
 }

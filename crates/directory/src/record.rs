@@ -354,8 +354,8 @@ impl User {
     }
 
     /// What they are searched by, in lower case: name, address, full, given and family name. Who
-    /// provisions often writes given and family name, and no full name: they are there one by one and
-    /// as people write them together, in either order.
+    /// provisions often writes given and family name, and no full name: they are there one by one
+    /// and as people write them together, in either order.
     pub fn texts(&self) -> Vec<String> {
         let profile = &self.profile;
         let own = [

@@ -72,8 +72,8 @@ impl Activity {
         }
     }
 
-    /// The last `spans` spans of `minutes` minutes each up to `now`, Unix seconds, the oldest first:
-    /// the minute at which each begins, and what was counted in it.
+    /// The last `spans` spans of `minutes` minutes each up to `now`, Unix seconds, the oldest
+    /// first: the minute at which each begins, and what was counted in it.
     pub fn last(&self, now: u64, spans: u64, minutes: u64) -> Vec<(u64, Counts)> {
         let minutes = minutes.max(1);
         let current = now / 60 / minutes;

@@ -65,8 +65,8 @@ impl Metrics {
         *logins.entry((method.to_owned(), outcome)).or_default() += 1;
     }
 
-    /// What [`Activity`] is about, counted since the start. A request for a token that is refused is
-    /// one that the route `/token` answers with 4xx.
+    /// What [`Activity`] is about, counted since the start. A request for a token that is refused
+    /// is one that the route `/token` answers with 4xx.
     pub fn counts(&self) -> Counts {
         let logins = self.logins.lock().unwrap_or_else(PoisonError::into_inner);
         let of = |worked: bool| -> u64 {

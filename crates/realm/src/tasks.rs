@@ -60,7 +60,9 @@ pub const NOTE_EVERY: Duration = Duration::from_secs(10);
 /// runtime.
 pub async fn note_activity(host: Arc<Host>) {
     loop {
-        host.metrics.activity.note(host.now(), host.metrics.counts());
+        host.metrics
+            .activity
+            .note(host.now(), host.metrics.counts());
         tokio::time::sleep(NOTE_EVERY).await;
     }
 }

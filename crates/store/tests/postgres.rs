@@ -247,7 +247,8 @@ async fn two_nodes_may_sweep_at_once_while_others_write() {
 #[tokio::test]
 async fn changes_in_flight_share_round_trips_and_use_indexes() {
     let (database, options) = prepared(shared());
-    // Statistics that are gathered meanwhile say how small these tables are, and a small table is read whole.
+    // Statistics that are gathered meanwhile say how small these tables are, and a small table is
+    // read whole.
     shared().sql(
         &database,
         "DO $$ DECLARE name text; BEGIN

@@ -1,4 +1,5 @@
-//! What goes out: logout notices that clients received or are still to receive, and mails that wait.
+//! What goes out: logout notices that clients received or are still to receive, and mails that
+//! wait.
 use crate::operations::model::List;
 use schemars::JsonSchema;
 use serde::Serialize;

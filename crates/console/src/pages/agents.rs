@@ -45,7 +45,10 @@ async fn chains(session: &Session, found: &Found) -> Markup {
         let id = agent["agent_id"].as_str().unwrap_or_default();
         names.insert(id, if name.is_empty() { id } else { name });
     }
-    let ids = found.rows.iter().filter_map(|agent| agent["agent_id"].as_str());
+    let ids = found
+        .rows
+        .iter()
+        .filter_map(|agent| agent["agent_id"].as_str());
     for id in ids.take(MAX_READ) {
         let read = call::read(session, row, Call::of(Some("agent_id"), id)).await;
         let Ok(document) = read else { continue };
@@ -98,10 +101,14 @@ fn branch(
 ) -> Markup {
     let text = |name: &str| grant[name].as_str().unwrap_or_default();
     let (id, to) = (text("grant_id"), text("to"));
-    let below = grants.values().filter(|one| one["parent"].as_str() == Some(id));
+    let below = grants
+        .values()
+        .filter(|one| one["parent"].as_str() == Some(id));
     let below: Vec<&Value> = below.filter(|_| depth < MAX_DEPTH).collect();
     let is_over = grant["revoked"] == true;
-    let capabilities = grant["capabilities"].as_array().map_or(&[][..], Vec::as_slice);
+    let capabilities = grant["capabilities"]
+        .as_array()
+        .map_or(&[][..], Vec::as_slice);
     html! {
         li {
             div .node data-over[is_over] {
@@ -139,10 +146,22 @@ mod tests {
         ]);
         let names = HashMap::from([("alice", "Alice"), ("bob", "Bob")]);
         let drawn = tree(&Face::default(), &grants, &names).into_string();
-        let at = |text: &str| drawn.find(text).unwrap_or_else(|| panic!("{text}: {drawn}"));
+        let at = |text: &str| {
+            drawn
+                .find(text)
+                .unwrap_or_else(|| panic!("{text}: {drawn}"))
+        };
         assert!(at(">Alice<") < at(">Bob<") && at(">Bob<") < at(">carol<"));
         assert_eq!(drawn.matches("<ul>").count(), 3, "{drawn}");
-        assert_eq!(drawn.matches("endAgentGrant").count(), 2, "what ended ends no more");
-        assert!(tree(&Face::default(), &Grants::new(), &names).into_string().is_empty());
+        assert_eq!(
+            drawn.matches("endAgentGrant").count(),
+            2,
+            "what ended ends no more"
+        );
+        assert!(
+            tree(&Face::default(), &Grants::new(), &names)
+                .into_string()
+                .is_empty()
+        );
     }
 }

@@ -143,7 +143,10 @@ fn keeps(wanted: &[(&str, String, &[&str])], line: &Value) -> bool {
         own.is_some_and(|own| own.to_lowercase().contains(&text.to_lowercase()))
     };
     wanted.iter().all(|(_, text, members)| {
-        let any = || line.as_object().is_some_and(|all| all.values().any(|value| has(value, text)));
+        let any = || {
+            line.as_object()
+                .is_some_and(|all| all.values().any(|value| has(value, text)))
+        };
         text.is_empty()
             || members.iter().any(|name| has(&line[*name], text))
             || members.is_empty() && any()
@@ -192,7 +195,10 @@ pub(crate) async fn show(context: Context) -> Response {
     let (t, catalog) = (session.face(), Catalog::house());
     let asked = Asked::of(&session);
     let title = t.text("console-audit");
-    let found = backwards(&session, asked.before, PAGE, |line| keeps(&asked.wanted, line)).await;
+    let found = backwards(&session, asked.before, PAGE, |line| {
+        keeps(&asked.wanted, line)
+    })
+    .await;
     let found = match found {
         Ok(found) => found,
         Err(problem) => return parts::refused(session, &title, "/audit", &problem),
@@ -261,7 +267,10 @@ pub(crate) async fn export(context: Context) -> Response {
     };
     let asked = Asked::of(&session);
     let most = usize::try_from(MAX_READ).unwrap_or(usize::MAX);
-    let found = backwards(&session, asked.before, most, |line| keeps(&asked.wanted, line)).await;
+    let found = backwards(&session, asked.before, most, |line| {
+        keeps(&asked.wanted, line)
+    })
+    .await;
     let found = match found {
         Ok(found) => found,
         Err(problem) => {
@@ -285,7 +294,8 @@ mod tests {
 
     #[test]
     fn a_line_is_kept_by_its_members_or_by_any() {
-        let line = json!({ "index": 7, "action": "login", "subject": "u1", "address": "192.0.2.7" });
+        let line =
+            json!({ "index": 7, "action": "login", "subject": "u1", "address": "192.0.2.7" });
         let wanted = |name: &'static str, text: &str| {
             let found = FILTERS.iter().find(|(known, ..)| *known == name).unwrap();
             [(name, text.to_owned(), found.2)]

@@ -38,7 +38,9 @@ pub(crate) async fn show(context: Context) -> Response {
         Err(problem) => return parts::refused(session, &title, "/brand", &problem),
     };
     let query = session.context.query_params().ok();
-    let is_tried = query.as_ref().is_some_and(|query| query.get("name").is_some());
+    let is_tried = query
+        .as_ref()
+        .is_some_and(|query| query.get("name").is_some());
     let values = TRIED.map(|member| {
         let path = format!("brand.{member}");
         let setting = settings.iter().find(|setting| setting["name"] == *path);
@@ -49,7 +51,9 @@ pub(crate) async fn show(context: Context) -> Response {
     });
     let value = |member: &str| {
         let found = values.iter().find(|(name, _)| *name == member);
-        found.map(|(_, value)| value.clone()).filter(|value| !value.is_empty())
+        found
+            .map(|(_, value)| value.clone())
+            .filter(|value| !value.is_empty())
     };
     let made = Brand::new(BrandParts {
         name: value("name"),
@@ -81,7 +85,7 @@ pub(crate) async fn show(context: Context) -> Response {
                 @for (member, value) in &values { (field(member, value, wrong.as_ref())) }
                 div .buttons {
                     button .main type="submit" { (t.text("console-preview")) }
-                    a .button href=(href(&t, "/brand")) { (t.text("console-default")) }
+                    a .button href=(href(&t, "/brand")) { (t.text("console-unset")) }
                 }
             }
             div #live aria-live="polite" data-colors=(colors) {
@@ -100,7 +104,9 @@ pub(crate) async fn show(context: Context) -> Response {
 }
 
 fn field(member: &str, value: &str, wrong: Option<&(&'static str, String)>) -> Markup {
-    let said = wrong.filter(|(name, _)| *name == member).map(|(_, said)| said);
+    let said = wrong
+        .filter(|(name, _)| *name == member)
+        .map(|(_, said)| said);
     html! {
         div .field {
             label for={ "q-" (member) } { code { "brand." (member) } }

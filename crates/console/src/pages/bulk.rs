@@ -244,7 +244,10 @@ fn question(
 }
 
 fn outcome(t: &Face, slug: &str, results: &[(&str, &str, Result<(), Problem>)]) -> Markup {
-    let done = results.iter().filter(|(_, _, result)| result.is_ok()).count() as u64;
+    let done = results
+        .iter()
+        .filter(|(_, _, result)| result.is_ok())
+        .count() as u64;
     let refused = results.len() as u64 - done;
     html! {
         div .notice role="status" {

@@ -15,7 +15,12 @@ use crate::view::values;
 const NODES: &str = "listNodes";
 const MOVES: &str = "getStoreMove";
 /// What is done here beside a node's own page.
-const ACTS: &[&str] = &["inviteNode", "moveStore", "rotateSealingKey", "revokeEverywhere"];
+const ACTS: &[&str] = &[
+    "inviteNode",
+    "moveStore",
+    "rotateSealingKey",
+    "revokeEverywhere",
+];
 
 /// GET.
 pub(crate) async fn show(context: Context) -> Response {

@@ -42,7 +42,11 @@ pub(crate) async fn show(context: Context) -> Response {
         Err(answer) => return answer,
     };
     let (t, catalog) = (session.face(), Catalog::house());
-    let id = session.context.param("client").unwrap_or_default().to_owned();
+    let id = session
+        .context
+        .param("client")
+        .unwrap_or_default()
+        .to_owned();
     let Some(row) = catalog.operation(SHOW) else {
         return parts::not_found(session);
     };
@@ -79,8 +83,13 @@ pub(crate) async fn show(context: Context) -> Response {
     let name = client.client_name.clone().unwrap_or_else(|| id.clone());
     let mut frame = Frame::new(&t, name, "/clients");
     let clients = catalog.kind("clients");
-    let clients = clients.map(|kind| parts::kind_text(&t, &kind)).unwrap_or_default();
-    frame.way = vec![(clients.into(), "/clients".to_owned()), (id.clone().into(), at)];
+    let clients = clients
+        .map(|kind| parts::kind_text(&t, &kind))
+        .unwrap_or_default();
+    frame.way = vec![
+        (clients.into(), "/clients".to_owned()),
+        (id.clone().into(), at),
+    ];
     let kind = kind_of(&client);
     let of = Connection {
         issuer: &snapshot.settings.issuer,
@@ -150,9 +159,16 @@ fn length_of(t: &Face, length: Option<usize>) -> Markup {
 fn checks(t: &Face, session: &Session, client: &Client) -> Markup {
     let snapshot = session.realm().snapshot();
     let needs_redirect = client.grant_types.contains(&GrantType::AuthorizationCode);
-    let has_key = client.jwks.is_some() || client.jwks_uri.is_some() || client.tls_client_auth.is_some();
+    let has_key =
+        client.jwks.is_some() || client.jwks_uri.is_some() || client.tls_client_auth.is_some();
     let is_public = client.token_endpoint_auth_method == AuthMethod::None;
-    let defined = |scope: &str| snapshot.registry.scopes.iter().any(|known| known.name == scope);
+    let defined = |scope: &str| {
+        snapshot
+            .registry
+            .scopes
+            .iter()
+            .any(|known| known.name == scope)
+    };
     let all = [
         ("console-check-enabled", client.enabled),
         (
@@ -165,7 +181,10 @@ fn checks(t: &Face, session: &Session, client: &Client) -> Markup {
         ),
         ("console-check-scope", client.scope.iter().all(defined)),
     ];
-    let metadata = format!("{}/.well-known/openid-configuration", snapshot.settings.issuer);
+    let metadata = format!(
+        "{}/.well-known/openid-configuration",
+        snapshot.settings.issuer
+    );
     html! {
         section .panel {
             h2 { (t.text("console-connection")) }
@@ -209,7 +228,6 @@ pub(super) fn programs(t: &Face, kind: &Kind, of: &Connection<'_>) -> Markup {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,7 +254,10 @@ mod tests {
     fn from_four_kilobytes_on_a_warning_stands_beside_the_length() {
         let t = Face::default();
         let shown = |length| length_of(&t, Some(length)).into_string();
-        assert!(!shown(LARGE - 1).contains("console-token-size-large") && !shown(LARGE - 1).contains("4 KB"));
+        assert!(
+            !shown(LARGE - 1).contains("console-token-size-large")
+                && !shown(LARGE - 1).contains("4 KB")
+        );
         assert!(shown(LARGE).contains("4 KB"));
     }
 }

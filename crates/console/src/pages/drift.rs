@@ -12,7 +12,12 @@ use crate::session::Session;
 use crate::view::shell::{Frame, href};
 
 const EXPORT: &str = "exportDeclarations";
-const ACTS: &[&str] = &["planDeclarations", "applyDeclarations", "exportDeclarations", "showDeclaration"];
+const ACTS: &[&str] = &[
+    "planDeclarations",
+    "applyDeclarations",
+    "exportDeclarations",
+    "showDeclaration",
+];
 /// Records of an owner that are named.
 const NAMED: usize = 12;
 
@@ -38,7 +43,11 @@ pub(crate) async fn show(context: Context) -> Response {
         owners.entry(owner).or_default().push(object);
     }
     let realm = session.realm();
-    let name = if realm.id().is_default() { "" } else { realm.id().as_str() };
+    let name = if realm.id().is_default() {
+        ""
+    } else {
+        realm.id().as_str()
+    };
     let watched = realm.host.metrics.directories.of_realm(name);
     let frame = Frame::new(&t, title, "/drift");
     let acts = ACTS.iter().filter_map(|id| catalog.operation(id));

@@ -34,9 +34,15 @@ struct State(&'static str, &'static str, fn(&Value) -> bool);
 
 const STATES: &[State] = &[
     State("enabled", "console-enabled", |user| user["enabled"] == true),
-    State("disabled", "console-disabled", |user| user["enabled"] == false),
-    State("admin", "console-administrators", |user| user["admin"] == true),
-    State("invited", "console-invited", |user| user["invitation"].is_object()),
+    State("disabled", "console-disabled", |user| {
+        user["enabled"] == false
+    }),
+    State("admin", "console-administrators", |user| {
+        user["admin"] == true
+    }),
+    State("invited", "console-invited", |user| {
+        user["invitation"].is_object()
+    }),
 ];
 
 /// What is asked for.
@@ -74,7 +80,10 @@ impl Asked {
 
     fn is_used(&self) -> bool {
         let filled = self.filters.iter().any(|(_, _, value)| !value.is_empty());
-        filled || [&self.words, &self.state, &self.group].iter().any(|one| !one.is_empty())
+        filled
+            || [&self.words, &self.state, &self.group]
+                .iter()
+                .any(|one| !one.is_empty())
     }
 
     /// The query of a page that asks for the same, without where it begins.
@@ -84,7 +93,10 @@ impl Asked {
             ("state", &self.state),
             ("group", &self.group),
         ];
-        let filters = self.filters.iter().map(|(name, _, value)| (name.as_str(), value));
+        let filters = self
+            .filters
+            .iter()
+            .map(|(name, _, value)| (name.as_str(), value));
         let mut query = String::from("?");
         for (name, value) in own.into_iter().chain(filters) {
             if !value.is_empty() {
@@ -134,9 +146,8 @@ async fn find(
 ) -> Result<Found, Problem> {
     let takes = |member: &str| reads.query.iter().any(|(name, _)| name == member);
     let searches = takes(SEARCHES);
-    let reads_on = !asked.state.is_empty()
-        || !asked.group.is_empty()
-        || !searches && !asked.words.is_empty();
+    let reads_on =
+        !asked.state.is_empty() || !asked.group.is_empty() || !searches && !asked.words.is_empty();
     let limit = if reads_on { AT_ONCE } else { PAGE };
     let mut found = Found {
         rows: Vec::new(),
@@ -154,7 +165,11 @@ async fn find(
         if searches && !asked.words.is_empty() {
             called = called.asking(SEARCHES, &asked.words);
         }
-        for (name, _, value) in asked.filters.iter().filter(|(_, _, value)| !value.is_empty()) {
+        for (name, _, value) in asked
+            .filters
+            .iter()
+            .filter(|(_, _, value)| !value.is_empty())
+        {
             called = called.asking(name, value);
         }
         let document = call::read(session, list, called).await?;

@@ -14,6 +14,8 @@ use crate::view::table::Table;
 use crate::view::timeline;
 
 const WAITING: &str = "listMails";
+/// Its action in the audit trail.
+const SENT: &str = "mail.send";
 /// Mails of a page.
 const PAGE: usize = 50;
 
@@ -44,9 +46,12 @@ pub(crate) async fn show(context: Context) -> Response {
     };
     let has = |row: &Value| row.to_string().to_lowercase().contains(&words);
     let waiting: Vec<Value> = parts::items(&document).into_iter().filter(has).collect();
-    let past = audit::of_action(&session, "mail", PAGE).await;
+    let past = audit::of_action(&session, SENT, PAGE).await;
     let past: Vec<Value> = past.into_iter().filter(has).collect();
-    let failed = past.iter().filter(|line| line["outcome"] != "success").count();
+    let failed = past
+        .iter()
+        .filter(|line| line["outcome"] != "success")
+        .count();
     let frame = Frame::new(&t, title, "/mail");
     let content = html! {
         p .lead { (t.text("console-mail-about")) }
@@ -79,7 +84,14 @@ fn mails(t: &Face, rows: &[Value]) -> Markup {
     let caption = t.text("console-waiting");
     Table {
         caption: &caption,
-        columns: &["operation", "user_id", "made_at", "expires_at", "attempts", "last"],
+        columns: &[
+            "operation",
+            "user_id",
+            "made_at",
+            "expires_at",
+            "attempts",
+            "last",
+        ],
         rows,
         link: &link,
         acts: &|_| Vec::new(),

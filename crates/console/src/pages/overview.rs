@@ -143,7 +143,9 @@ fn concerns(t: &Face, facts: &Facts, now: u64) -> Vec<Concern> {
             at: "/console/cluster",
         });
     }
-    if let Some(days) = facts.certificate.map(|end| end.saturating_sub(now) / 86_400)
+    if let Some(days) = facts
+        .certificate
+        .map(|end| end.saturating_sub(now) / 86_400)
         && days <= CERTIFICATE_DAYS
     {
         all.push(Concern {
@@ -273,7 +275,9 @@ fn charts(t: &Face, session: &Session, asked: &str) -> Markup {
     let counted = host.metrics.activity.last(now, spans, minutes);
     let points = |of: fn(&Counts) -> u64| -> Vec<(u64, u64)> {
         let points = counted.iter();
-        points.map(|(minute, counts)| (minute * 60, of(counts))).collect()
+        points
+            .map(|(minute, counts)| (minute * 60, of(counts)))
+            .collect()
     };
     let (logins, tokens, refusals) = (
         t.text("console-logins"),

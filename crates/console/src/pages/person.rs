@@ -29,7 +29,7 @@ pub(super) fn card(t: &Face, user: &Value) -> Markup {
         section .person-card {
             span .initials aria-hidden="true" { (initials) }
             div {
-                p .name { strong { bdi { (name) } } " " span .soft { bdi { (text("username")) } } }
+                p .name { strong { bdi { (name) } } @if name != text("username") { " " span .soft { bdi { (text("username")) } } } }
                 p .soft { bdi { (text("email")) } }
                 p {
                     @if user["enabled"] == true { span .state data-state="active" { (t.text("console-enabled")) } }
@@ -65,7 +65,9 @@ async fn held(session: &Session, user: &Value) -> Vec<Held> {
     let Some(row) = Catalog::house().operation(GROUP) else {
         return held;
     };
-    let segment = crate::engine::catalog::names(row.facts().path).first().copied();
+    let segment = crate::engine::catalog::names(row.facts().path)
+        .first()
+        .copied();
     let mut groups = texts(&user["groups"]);
     let mut at = 0;
     while let Some(name) = groups.get(at).filter(|_| at < MAX_GROUPS).cloned() {

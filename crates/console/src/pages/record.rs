@@ -75,6 +75,7 @@ pub(crate) async fn show(context: Context) -> Response {
                 @for (part, read) in &found { (section(&t, &kind, *part, &id, read)) }
             }
             div {
+                (may)
                 @let acts = kind.acts();
                 @if !acts.is_empty() {
                     section .panel {
@@ -82,7 +83,6 @@ pub(crate) async fn show(context: Context) -> Response {
                         ul .act-list { @for row in acts { li { (parts::act(&t, row, &own)) } } }
                     }
                 }
-                (may)
                 section .panel {
                     h2 { (t.text("console-timeline")) }
                     p .soft { (t.text("console-timeline-about")) }

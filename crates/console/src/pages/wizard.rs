@@ -1,6 +1,6 @@
 //! `/console/wizard`: an application is connected by three answers.
 //!
-//! What comes of them is one operation of the admin API, whose record the kind fills
+//! What they make is one operation of the admin API, whose record the kind fills
 //! ([`signet_connect`]); its page then has the secret, once, and a program to paste.
 
 use http::StatusCode;
@@ -22,18 +22,36 @@ use crate::view::shell::{Frame, Notice, encoded, href};
 const TEXTS: [(&str, &str, &str); 7] = [
     ("web", "console-wizard-web", "console-wizard-web-about"),
     ("spa", "console-wizard-spa", "console-wizard-spa-about"),
-    ("native", "console-wizard-native", "console-wizard-native-about"),
-    ("service", "console-wizard-service", "console-wizard-service-about"),
-    ("device", "console-wizard-device", "console-wizard-device-about"),
+    (
+        "native",
+        "console-wizard-native",
+        "console-wizard-native-about",
+    ),
+    (
+        "service",
+        "console-wizard-service",
+        "console-wizard-service-about",
+    ),
+    (
+        "device",
+        "console-wizard-device",
+        "console-wizard-device-about",
+    ),
     ("mcp", "console-wizard-mcp", "console-wizard-mcp-about"),
-    ("agent", "console-wizard-agent", "console-wizard-agent-about"),
+    (
+        "agent",
+        "console-wizard-agent",
+        "console-wizard-agent-about",
+    ),
 ];
 
 /// What a kind is called, and what it is.
 pub(super) fn texts(t: &Face, kind: &Kind) -> (String, String) {
     let found = TEXTS.iter().find(|(name, ..)| *name == kind.name);
     let text = |id: &str| t.language.find(id).unwrap_or_default().into_owned();
-    found.map_or_else(Default::default, |(_, name, about)| (text(name), text(about)))
+    found.map_or_else(Default::default, |(_, name, about)| {
+        (text(name), text(about))
+    })
 }
 
 /// GET.
@@ -210,7 +228,9 @@ fn made(session: Session, kind: &'static Kind, document: &Value) -> Response {
     let text = |name: &str| document[name].as_str();
     let (id, secret) = (text("client_id"), text("client_secret"));
     let resource = text("identifier");
-    let title = text("client_name").or_else(|| text("name")).unwrap_or_default();
+    let title = text("client_name")
+        .or_else(|| text("name"))
+        .unwrap_or_default();
     let mut frame = Frame::new(&t, title.to_owned(), "/wizard");
     frame.notice = Some(Notice::Done(html! { (t.text("console-done")) }));
     frame.way = vec![(t.text("console-wizard"), "/wizard".to_owned())];

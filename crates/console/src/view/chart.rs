@@ -26,7 +26,11 @@ impl Series<'_> {
     }
 
     fn most(&self) -> u64 {
-        self.points.iter().map(|(_, count)| *count).max().unwrap_or(0)
+        self.points
+            .iter()
+            .map(|(_, count)| *count)
+            .max()
+            .unwrap_or(0)
     }
 
     /// As a picture with its total, and its numbers for whoever sees none.
@@ -106,7 +110,10 @@ mod tests {
         let drawn = series.render().into_string();
         assert!(drawn.contains("aria-label=\"Logins: 401\""), "{drawn}");
         assert_eq!(drawn.matches("class=\"bar\"").count(), 2, "{drawn}");
-        assert!(drawn.contains("y=\"6\" width=\"180.0\" height=\"114\""), "{drawn}");
+        assert!(
+            drawn.contains("y=\"6\" width=\"180.0\" height=\"114\""),
+            "{drawn}"
+        );
         // One of four hundred is still seen.
         assert!(drawn.contains("height=\"3\""), "{drawn}");
         assert!(!drawn.contains("style="), "{drawn}");

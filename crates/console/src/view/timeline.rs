@@ -48,7 +48,7 @@ fn row(t: &Face, line: &Value) -> Markup {
     };
     html! {
         tr data-outcome=(text(line, "outcome")) {
-            td { (t.time(at)) " " span .soft { "#" (line["index"]) } }
+            td data-index=(line["index"]) { (t.time(at)) }
             th scope="row" {
                 (text(line, "action"))
                 @for name in ["operation", "method"] {
@@ -74,7 +74,7 @@ fn row(t: &Face, line: &Value) -> Markup {
 
 /// An id as far as eyes need it.
 fn short(id: &str) -> String {
-    const MOST: usize = 18;
+    const MOST: usize = 14;
     match id.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}…", &id[..end]),
         None => id.to_owned(),

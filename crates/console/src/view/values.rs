@@ -12,7 +12,7 @@ const MAX_DEPTH: usize = 3;
 
 /// Whether a member of this name is a time, Unix seconds.
 pub(crate) fn is_time(name: &str) -> bool {
-    ["_at", "_from", "_time", "_seen", "_until"]
+    ["_at", "_from", "_time", "_seen", "_until", "since"]
         .iter()
         .any(|end| name.ends_with(end))
 }
@@ -45,8 +45,22 @@ fn number(t: &Face, name: &str, number: &serde_json::Number) -> Markup {
 
 fn text(name: &str, text: &str) -> Markup {
     let states = [
-        "active", "standby", "retired", "success", "failure", "allowed", "denied", "ready", "syncing",
-        "unreachable", "delivered", "waiting", "failed", "given_up", "allow", "deny",
+        "active",
+        "standby",
+        "retired",
+        "success",
+        "failure",
+        "allowed",
+        "denied",
+        "ready",
+        "syncing",
+        "unreachable",
+        "delivered",
+        "waiting",
+        "failed",
+        "given_up",
+        "allow",
+        "deny",
     ];
     if states.contains(&text) {
         return html! { span .state data-state=(text) { (text) } };
