@@ -9,7 +9,7 @@ use signet_pages::Face;
 use signet_request::http::{Context, Response};
 use signet_texts::Arg;
 
-use super::{audit, parts, wizard};
+use super::{audit, parts, programs};
 use crate::call::{self, Call};
 use crate::engine::catalog::Catalog;
 use crate::session::Session;
@@ -105,7 +105,7 @@ pub(crate) async fn show(context: Context) -> Response {
     };
     let content = html! {
         @if let Some(kind) = kind {
-            @let (name, about) = wizard::texts(&t, kind);
+            @let (name, about) = programs::texts(&t, kind);
             p .lead { strong { (name) } " · " (about) }
         }
         div .columns {
@@ -131,7 +131,7 @@ pub(crate) async fn show(context: Context) -> Response {
                 }
             }
         }
-        @if let Some(kind) = kind { (programs(&t, kind, &of)) }
+        @if let Some(kind) = kind { (programs::pasted(&t, kind, &of)) }
     };
     let page = frame.render(&session.visitor(), &catalog, &content);
     session.finish(page)
@@ -206,24 +206,6 @@ fn asked(t: &Face, lines: &[Value]) -> Markup {
             p .waiting { span .pulse aria-hidden="true" {} (t.text("console-test-waiting")) }
         } @else {
             (timeline::lines(t, lines))
-        }
-    }
-}
-
-/// Programs to paste, the usual library's first.
-pub(super) fn programs(t: &Face, kind: &Kind, of: &Connection<'_>) -> Markup {
-    html! {
-        section .panel .programs {
-            h2 { (t.text("console-program")) }
-            @for (index, program) in kind.programs.iter().enumerate() {
-                details open[index == 0] name="program" {
-                    summary { (program.library) " " code .soft { (program.file) } }
-                    div .snippet {
-                        button .plain type="button" data-copy=(t.text("console-copied")) hidden { (t.text("console-copy")) }
-                        pre tabindex="0" { code { (kind.lines(program, of)) } }
-                    }
-                }
-            }
         }
     }
 }

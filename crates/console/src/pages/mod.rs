@@ -17,6 +17,7 @@ pub(crate) mod operations;
 pub(crate) mod overview;
 mod parts;
 pub(crate) mod person;
+mod programs;
 pub(crate) mod record;
 pub(crate) mod settings;
 pub(crate) mod token;

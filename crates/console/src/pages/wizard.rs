@@ -11,48 +11,12 @@ use signet_operation::problem::Problem;
 use signet_pages::Face;
 use signet_request::http::{Context, Response};
 
-use super::{connection, parts};
+use super::{parts, programs};
 use crate::call::{self, Call};
 use crate::engine::catalog::Catalog;
 use crate::engine::form::Form;
 use crate::session::Session;
 use crate::view::shell::{Frame, Notice, encoded, href};
-
-/// Text and further text of each kind.
-const TEXTS: [(&str, &str, &str); 7] = [
-    ("web", "console-wizard-web", "console-wizard-web-about"),
-    ("spa", "console-wizard-spa", "console-wizard-spa-about"),
-    (
-        "native",
-        "console-wizard-native",
-        "console-wizard-native-about",
-    ),
-    (
-        "service",
-        "console-wizard-service",
-        "console-wizard-service-about",
-    ),
-    (
-        "device",
-        "console-wizard-device",
-        "console-wizard-device-about",
-    ),
-    ("mcp", "console-wizard-mcp", "console-wizard-mcp-about"),
-    (
-        "agent",
-        "console-wizard-agent",
-        "console-wizard-agent-about",
-    ),
-];
-
-/// What a kind is called, and what it is.
-pub(super) fn texts(t: &Face, kind: &Kind) -> (String, String) {
-    let found = TEXTS.iter().find(|(name, ..)| *name == kind.name);
-    let text = |id: &str| t.language.find(id).unwrap_or_default().into_owned();
-    found.map_or_else(Default::default, |(_, name, about)| {
-        (text(name), text(about))
-    })
-}
 
 /// GET.
 pub(crate) async fn show(context: Context) -> Response {
@@ -147,7 +111,7 @@ fn kinds(t: &Face) -> Markup {
         h2 { span .step { "1" } (t.text("console-wizard-kind")) }
         ul .kinds {
             @for kind in &KINDS {
-                @let (name, about) = texts(t, kind);
+                @let (name, about) = programs::texts(t, kind);
                 li {
                     a href=(href(t, &format!("/wizard?kind={}", kind.name))) {
                         (icon(kind.name))
@@ -180,7 +144,7 @@ fn icon(name: &str) -> Markup {
 
 /// The second and the third.
 fn answers(t: &Face, session: &Session, kind: &Kind, form: &Form) -> Markup {
-    let (name, about) = texts(t, kind);
+    let (name, about) = programs::texts(t, kind);
     let typed = |field: &str| form.get(field).unwrap_or_default();
     let redirects = match form.get("redirect_uris") {
         Some(typed) => typed,
@@ -258,7 +222,7 @@ fn made(session: Session, kind: &'static Kind, document: &Value) -> Response {
                 }
             }
         }
-        (connection::programs(&t, kind, &of))
+        (programs::pasted(&t, kind, &of))
         div .buttons {
             @if let Some(id) = id {
                 (parts::button(&t, &format!("/connection/{}", encoded(id)), &t.text("console-test"), "main"))
@@ -273,14 +237,6 @@ fn made(session: Session, kind: &'static Kind, document: &Value) -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_kind_has_its_words() {
-        for kind in &KINDS {
-            let (name, about) = texts(&Face::default(), kind);
-            assert!(!name.is_empty() && !about.is_empty(), "{}", kind.name);
-        }
-    }
 
     #[test]
     fn the_answers_come_to_the_record_that_the_command_line_makes() {
