@@ -52,7 +52,7 @@ function fill() {
   signet(['apply', declarations(), '--yes'])
   const active = ['barbara.liskov', 'alan.turing', 'radia.perlman', 'lynn.conway']
   signet(['user', 'add', 'sofia.kovalevskaya', '--email', 'sofia@example.com', '--password-stdin'], `${PASSWORD}\n`)
-  signet(['user', 'set', 'sofia.kovalevskaya', 'profile.name=Sofia Kovalevskaya'])
+  signet(['user', 'set', 'sofia.kovalevskaya', 'name=Sofia Kovalevskaya'])
   for (let round = 0; round < 12; round += 1) quietly(['dev', 'token'])
   for (let round = 0; round < 4; round += 1) quietly(['dev', 'token', '--client', 'web', '--user', 'sofia.kovalevskaya'])
   quietly(['dev', 'token', '--client', 'web', '--user', 'alice'])
