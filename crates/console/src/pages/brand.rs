@@ -38,9 +38,13 @@ pub(crate) async fn show(context: Context) -> Response {
         Err(problem) => return parts::refused(session, &title, "/brand", &problem),
     };
     let query = session.context.query_params().ok();
-    let is_tried = query
-        .as_ref()
-        .is_some_and(|query| query.get("name").is_some());
+    // An empty member is as if it were not there (RFC 6749 section 3.1).
+    let tries = |member: &&str| {
+        query
+            .as_ref()
+            .is_some_and(|query| query.get(member).is_some())
+    };
+    let is_tried = TRIED.iter().any(tries);
     let values = TRIED.map(|member| {
         let path = format!("brand.{member}");
         let setting = settings.iter().find(|setting| setting["name"] == *path);
