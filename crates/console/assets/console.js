@@ -24,7 +24,7 @@
     for (const at of within.querySelectorAll("[data-clock]")) at.textContent = clock.format(new Date(at.dataset.clock * 1000));
     for (const button of within.querySelectorAll("button[data-copy]")) button.hidden = !navigator.clipboard;
     for (const all of within.querySelectorAll("input[data-all]")) all.hidden = false;
-    const colored = within.querySelector("[data-colors]");
+    const colored = within.matches?.("[data-colors]") ? within : within.querySelector("[data-colors]");
     if (colored) colors(colored.dataset.colors);
   };
 

@@ -199,8 +199,16 @@ pub(crate) async fn show(context: Context) -> Response {
         keeps(&asked.wanted, line)
     })
     .await;
-    let found = match found {
-        Ok(found) => found,
+    let (found, lacks) = match found {
+        Ok(found) => (found, None),
+        // A server without a trail has a page without lines, which says so.
+        Err(problem) if problem.code() == "not_found" => {
+            let nothing = Found {
+                lines: Vec::new(),
+                older: None,
+            };
+            (nothing, Some(Notice::Bad(parts::problem(&t, &problem))))
+        }
         Err(problem) => return parts::refused(session, &title, "/audit", &problem),
     };
     let verified = match (asked.verifies, catalog.operation(VERIFY)) {
@@ -209,7 +217,7 @@ pub(crate) async fn show(context: Context) -> Response {
     };
     let kept = &asked.kept;
     let mut frame = Frame::new(&t, title, "/audit");
-    frame.notice = verified.map(|verified| mark(&t, &verified));
+    frame.notice = verified.map(|verified| mark(&t, &verified)).or(lacks);
     frame.tools = html! {
         a .button href=(href(&t, &format!("/audit?{kept}verify=1"))) { (t.text("console-verify")) }
         a .button href=(href(&t, &format!("/audit/lines.ndjson?{}", kept.trim_end_matches('&')))) download="audit.ndjson" { (t.text("console-export")) }

@@ -75,7 +75,7 @@ pub(crate) async fn show(context: Context) -> Response {
             button type="submit" { (t.text("console-filter")) }
         }
         div #live aria-live="polite" {
-            @if groups.is_empty() { p .empty { (t.text("console-none")) } }
+            @if groups.is_empty() { div .scroll { table { tbody {} } p .empty { (t.text("console-none")) } } }
             @for (name, settings) in &groups {
                 section .settings {
                     h2 { @if name.is_empty() { (t.text("console-settings-first")) } @else { code { (name) } } }
