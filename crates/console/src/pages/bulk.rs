@@ -22,12 +22,15 @@ use crate::view::shell::{Frame, Notice, encoded, href};
 /// Most records of one act: those of a page, and of one that was read on.
 pub(crate) const MAX_SELECTED: usize = 150;
 
+/// A word that an act needs: its text, and the body that is made of it.
+type Word = (&'static str, fn(&str) -> Value);
+
 /// What can be done with several records of a kind.
 pub(super) struct Act {
     kind: &'static str,
     operation: &'static str,
-    /// What it needs beside the record: one word, and the body that is made of it.
-    asks: Option<(&'static str, fn(&str) -> Value)>,
+    /// What it needs beside the record.
+    asks: Option<Word>,
 }
 
 const ACTS: &[Act] = &[

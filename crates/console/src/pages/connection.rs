@@ -66,10 +66,7 @@ pub(crate) async fn show(context: Context) -> Response {
     let now = session.context.now();
     let person = match &*named {
         "" => Some(session.user().clone()),
-        named => match users.by_login(named, now).await {
-            Ok(found) => found,
-            Err(_) => None,
-        },
+        named => users.by_login(named, now).await.unwrap_or_default(),
     };
     let is_own = !client.grant_types.contains(&GrantType::AuthorizationCode)
         && !client.grant_types.contains(&GrantType::DeviceCode);

@@ -7,6 +7,9 @@ use signet_texts::Arg;
 
 use super::values;
 
+/// See [`Table::select`].
+pub(crate) type Selects<'a> = dyn Fn(&Value) -> Option<(String, String)> + 'a;
+
 /// A table: its members, its rows, and where a row's name leads.
 pub(crate) struct Table<'a> {
     pub(crate) caption: &'a str,
@@ -18,7 +21,7 @@ pub(crate) struct Table<'a> {
     pub(crate) acts: &'a dyn Fn(&Value) -> Vec<(String, String)>,
     /// What a selected row is called in a form: its key, and its name for people. None: rows are
     /// not selected here.
-    pub(crate) select: Option<&'a dyn Fn(&Value) -> Option<(String, String)>>,
+    pub(crate) select: Option<&'a Selects<'a>>,
 }
 
 /// A member's name above its column: as words.
