@@ -57,15 +57,73 @@ test('every page of the console is accessible, and nothing of it breaks the poli
     page.on('pageerror', (error) => broken.push(error.message))
     await enter(page, administrator('console-axe'))
     // What answers 404 or 409 is an error of the network in the browser's eyes: only pages that answer are opened here.
-    for (const [below, name] of [['', 'overview'], ['/users', 'people'], ['/clients', 'clients'], ['/clients/web', 'client'], ['/do/replaceClient?p.client_id=web', 'edit'], ['/do/removeClient?p.client_id=web', 'remove'], ['/do/createUser', 'new-person'], ['/keys', 'keys'], ['/settings', 'settings'], ['/audit', 'audit'], ['/token', 'token'], ['/operations', 'operations'], ['/do/explainAccess', 'explain'], ['/users?ui_locales=ar', 'arabic']]) {
+    for (const [below, name] of [['', 'overview'], ['/users', 'people'], ['/clients', 'clients'], ['/clients/web', 'client'], ['/do/replaceClient?p.client_id=web', 'edit'], ['/do/removeClient?p.client_id=web', 'remove'], ['/do/createUser', 'new-person'], ['/keys', 'keys'], ['/settings', 'settings'], ['/audit', 'audit'], ['/token', 'token'], ['/operations', 'operations'], ['/explain?user=alice&client=web', 'explain'], ['/wizard', 'wizard'], ['/wizard?kind=web', 'wizard-answers'], ['/connection/web', 'connection'], ['/agents', 'agents'], ['/sessions', 'sessions'], ['/mail', 'mail'], ['/audit?verify=1', 'audit-verified'], ['/brand', 'brand'], ['/cluster', 'cluster'], ['/drift', 'drift'], ['/rules', 'rules'], ['/realms', 'realms'], ['/users?ui_locales=ar', 'arabic']]) {
       await page.goto(at(below))
       await check(page, name)
     }
-    await page.goto(at('/users?search=alice'))
+    await page.goto(at('/users?q=alice'))
     await page.click('main tbody th a')
     await page.waitForSelector('h1')
     await check(page, 'person')
     assert.deepEqual(broken, [])
+  }))
+
+test('what is typed is searched for at once, what is explained follows, and charts say their numbers', () =>
+  withBrowser(async (page) => {
+    const broken = []
+    page.on('console', (message) => { if (message.type() === 'error') broken.push(message.text()) })
+    await enter(page, administrator('console-live'))
+    // The page itself stays: a mark in it is still there.
+    await page.goto(at('/users'))
+    await page.evaluate(() => { window.kept = true })
+    await page.fill('#q', 'console-live')
+    await page.waitForFunction(() => document.querySelectorAll('main tbody tr').length === 1)
+    assert.equal(await page.evaluate(() => window.kept && document.activeElement.id), 'q')
+    assert.match(page.url(), /q=console-live/)
+    // All rows are selected at once, and what would be done is shown before it is.
+    await page.check('input[data-all]')
+    await page.selectOption('#act', 'enableUser')
+    await page.click('.bulk button')
+    await page.waitForSelector('.picked')
+    assert.match(await page.textContent('.picked'), /console-live/)
+    await page.click('.sheet button.main')
+    await page.waitForSelector('main table')
+    assert.match(await page.textContent('main table'), /success/)
+    await page.goto(at('/explain'))
+    await page.fill('#q-client', 'web')
+    await page.waitForSelector('#live .verdict[data-state=valid]')
+    await page.goto(at('/brand'))
+    const accent = () => page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue('--accent').trim())
+    const before = await accent()
+    await page.fill('#q-accent', '#7a1fa2')
+    await page.waitForFunction((old) => getComputedStyle(document.documentElement).getPropertyValue('--accent').trim() !== old, before)
+    await page.goto(at(''))
+    const span = page.locator('.chart.logins .span').last()
+    await span.scrollIntoViewIfNeeded()
+    await span.locator('.hit').hover({ force: true })
+    assert.match(await page.textContent('.tip'), /· \d+/)
+    assert.deepEqual(broken, [])
+  }))
+
+test('a client is made by the assistant, and what its application asks shows up on its page', () =>
+  withBrowser(async (page) => {
+    await enter(page, administrator('console-wizard'))
+    await page.goto(at('/wizard'))
+    await page.click('.kinds a[href*="kind=service"]')
+    await page.fill('#name', 'Night job')
+    await page.click('.sheet button[type=submit]')
+    await page.waitForSelector('.once')
+    const [id, secret] = await page.locator('.once dd').allTextContents()
+    assert.match(await page.textContent('.snippet code'), new RegExp(`export CLIENT_ID='${id}'[^]*export CLIENT_SECRET='${secret}'`))
+    await page.goto(at(`/connection/${id}`))
+    await page.waitForSelector('#live .waiting')
+    const asked = await page.request.post(`${dev.issuer}/token`, { form: { grant_type: 'client_credentials', client_id: id, client_secret: secret } })
+    assert.equal(asked.status(), 200)
+    await page.waitForSelector('#live .timeline', { timeout: 20000 })
+    // The estimate is near the token that was issued.
+    const { access_token: token } = await asked.json()
+    const estimate = Number(await page.getAttribute('[data-token-bytes]', 'data-token-bytes'))
+    assert.ok(Math.abs(estimate - token.length) < token.length / 20, `${estimate} and ${token.length}`)
   }))
 
 test('the console is used by the keyboard: the way past the menu, the search, a record, back', () =>
@@ -74,12 +132,12 @@ test('the console is used by the keyboard: the way past the menu, the search, a 
     await page.keyboard.press('Tab')
     assert.equal(await page.evaluate(() => document.activeElement.className), 'skip')
     await page.keyboard.press('Enter')
-    assert.equal(await page.evaluate(() => document.activeElement.id), 'main')
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'console')
     await page.keyboard.press('/')
     assert.equal(await page.evaluate(() => document.activeElement.id), 'find')
     await page.keyboard.type('alice')
     await page.keyboard.press('Enter')
-    await page.waitForURL(/search=alice/)
+    await page.waitForURL(/q=alice/)
     await page.focus('main tbody th a')
     await page.keyboard.press('Enter')
     await page.waitForURL(/console\/users\/.+/)

@@ -560,6 +560,11 @@ impl Store for ReplicatedStore {
         self.store.is_full()
     }
 
+    // Of this node's own copy.
+    fn bytes(&self) -> StoreFuture<'_, Option<u64>> {
+        self.store.bytes()
+    }
+
     fn close(&self) {
         if let Some(part) = self.part() {
             part.node.close();

@@ -23,6 +23,7 @@ mod pages;
 mod session;
 #[cfg(test)]
 mod tests;
+mod token_size;
 mod view;
 
 use signet_login::administrator;
@@ -38,6 +39,17 @@ pub fn routes(router: &mut Router) {
         .post(first::PATH, pages::first::submit)
         .post(administrator::PASSKEY, administrator::submit)
         .get("/console/audit", pages::audit::show)
+        .get("/console/audit/lines.ndjson", pages::audit::export)
+        .get("/console/agents", pages::agents::show)
+        .get("/console/brand", pages::brand::show)
+        .get("/console/cluster", pages::cluster::show)
+        .get("/console/drift", pages::drift::show)
+        .get("/console/explain", pages::explain::show)
+        .get("/console/mail", pages::mail::show)
+        .get("/console/wizard", pages::wizard::show)
+        .post("/console/wizard", pages::wizard::submit)
+        .get("/console/connection/{client}", pages::connection::show)
+        .post("/console/bulk/{kind}", pages::bulk::submit)
         .get("/console/settings", pages::settings::show)
         .get("/console/keys", pages::keys::show)
         .get("/console/token", pages::token::show)

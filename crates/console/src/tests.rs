@@ -124,6 +124,7 @@ fn a_kind_and_a_member_that_are_added_to_the_tables_are_in_the_console() {
         rows: &rows,
         link: &|_| None,
         acts: &|_| Vec::new(),
+        select: None,
     };
     let table = table.render(&t).into_string();
     for part in ["<th scope=\"col\">lifts</th>", "R&lt;2", ">5<", "yes"] {
@@ -226,25 +227,18 @@ const BY_THEMSELVES: &[(&str, &str)] = &[
     ("readAuditSegment", "bytes, for whoever verifies them"),
     ("lookAtToken", "a page of its own"),
     ("revokeToken", "on the page of a token"),
-    ("explainAccess", "in the navigation"),
+    ("verifyAudit", "on the page of the audit trail"),
+    ("explainAccess", "a page of its own"),
     ("showAccessMode", "beside explain: in the list of all"),
-    ("planDeclarations", "in the navigation"),
-    (
-        "applyDeclarations",
-        "configuration as code: in the list of all",
-    ),
-    (
-        "exportDeclarations",
-        "configuration as code: in the list of all",
-    ),
-    (
-        "showDeclaration",
-        "configuration as code: in the list of all",
-    ),
-    ("revokeEverywhere", "not of one kind: in the list of all"),
+    ("planDeclarations", "on the page of drift"),
+    ("applyDeclarations", "on the page of drift"),
+    ("exportDeclarations", "on the page of drift"),
+    ("showDeclaration", "on the page of drift"),
+    ("revokeEverywhere", "on the page of the cluster"),
     ("listLogouts", "on the overview, where one failed"),
-    ("moveStore", "of the installation: in the list of all"),
-    ("getStoreMove", "of the installation: in the list of all"),
+    ("listMails", "a page of its own"),
+    ("moveStore", "on the page of the cluster"),
+    ("getStoreMove", "on the page of the cluster"),
     ("importUsers", "moving in: in the list of all"),
     ("importClient", "moving in: in the list of all"),
     ("exportUsers", "moving out: in the list of all"),
@@ -252,10 +246,7 @@ const BY_THEMSELVES: &[(&str, &str)] = &[
         "exportUsersWithCredentials",
         "moving out: in the list of all",
     ),
-    (
-        "endAgentGrant",
-        "names a grant of an agent: in the list of all",
-    ),
+    ("endAgentGrant", "on the page of agents, at each grant"),
 ];
 
 #[test]

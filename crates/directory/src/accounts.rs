@@ -13,6 +13,7 @@ use crate::local::{Local, MAX_TRIES, NewUser, StoredPassword, new_id};
 use crate::name::{fold, folded_email, folded_username};
 use crate::outside::{Capabilities, Directory, PasswordVerdict, Person};
 use crate::passwords::{PasswordPool, PoolError, Waiter};
+use crate::people_index::{LEAST, MAX_INDEXED, Noting, PeopleIndex, Texts};
 use crate::record::MAX_USER_GROUPS;
 use crate::record::{DeletionStage, DirectoryLink, Profile, User};
 
@@ -36,7 +37,11 @@ pub struct Accounts {
     passwords: Arc<PasswordPool>,
     outside: Arc<[Arc<dyn Directory>]>,
     remembered: Arc<Mutex<Remembered>>,
+    index: Arc<PeopleIndex>,
 }
+
+/// Accounts that are read at once for the index.
+const INDEXED_AT_ONCE: usize = 500;
 
 impl Accounts {
     /// The accounts of this store, and of these directories.
@@ -45,7 +50,13 @@ impl Accounts {
         passwords: Arc<PasswordPool>,
         outside: Vec<Arc<dyn Directory>>,
     ) -> Accounts {
+        let index: Arc<PeopleIndex> = Arc::default();
+        let store = Arc::new(Noting {
+            inner: store,
+            index: Arc::clone(&index),
+        });
         Accounts {
+            index,
             local: Local::new(store),
             passwords,
             outside: outside.into(),
@@ -143,6 +154,62 @@ impl Accounts {
         now: u64,
     ) -> Result<Vec<User>, UserError> {
         self.local.list(after, limit, now).await
+    }
+
+    /// People who have these words (in lower case) in a name or the address, in the order of
+    /// [`Accounts::list`], after this one, `limit` at most. None: there is no index, and the caller
+    /// reads on by itself.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn search(
+        &self,
+        words: &str,
+        after: Option<&str>,
+        limit: usize,
+        now: u64,
+    ) -> Result<Option<Vec<User>>, UserError> {
+        let (mut found, mut after) = (Vec::new(), after.map(str::to_owned));
+        while found.len() < limit {
+            let Some(ids) = self.index.find(words, after.as_deref(), limit, now) else {
+                return Ok(None);
+            };
+            let Some(last) = ids.last().cloned() else {
+                break;
+            };
+            for id in ids {
+                // As it is kept here, like a list: no directory is asked.
+                let user = self.local.by_id(&id, now).await?;
+                found.extend(user.filter(|user| user.has_words(words)));
+            }
+            after = Some(last);
+        }
+        found.truncate(limit);
+        Ok(Some(found))
+    }
+
+    /// Makes the index for [`Accounts::search`] again, where somebody has searched lately. Whether
+    /// it did.
+    ///
+    /// # Errors
+    /// The store's; then the one before stays.
+    pub async fn index(&self, now: u64) -> Result<bool, UserError> {
+        if !self.index.is_wanted(now) {
+            return Ok(false);
+        }
+        let begun = self.index.begin();
+        let (mut texts, mut after): (Texts, Option<String>) = (Texts::default(), None);
+        loop {
+            let read = self.list(after.as_deref(), INDEXED_AT_ONCE, now).await?;
+            read.iter().for_each(|user| texts.push(user));
+            after = read.last().map(|user| user.id.clone());
+            if read.len() < INDEXED_AT_ONCE || texts.len() > MAX_INDEXED {
+                break;
+            }
+        }
+        let is_worth_it = (LEAST..=MAX_INDEXED).contains(&texts.len());
+        self.index.finish(begun, is_worth_it.then_some(texts));
+        Ok(true)
     }
 
     /// What may be changed of this account here.

@@ -36,6 +36,7 @@ mod name;
 mod new_password;
 mod outside;
 pub mod passwords;
+mod people_index;
 mod record;
 pub mod session;
 mod stored_credential;
@@ -58,6 +59,7 @@ pub use new_password::{
     PasswordPolicy, PasswordRefused,
 };
 pub use outside::{Capabilities, Directory, DirectoryFuture, PasswordVerdict, Person};
+pub use people_index::{MAX_INDEXED, MAX_NOTED};
 pub use record::{
     AcceptedTerms, Deletion, DeletionStage, DirectoryLink, Invitation, MAX_USER_GROUPS, Profile,
     User,

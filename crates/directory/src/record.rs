@@ -373,6 +373,33 @@ impl User {
         }
     }
 
+    /// What they are searched by, in lower case: name, address, full, given and family name. Who
+    /// provisions often writes given and family name, and no full name: they are there one by one
+    /// and as people write them together, in either order.
+    pub fn texts(&self) -> Vec<String> {
+        let profile = &self.profile;
+        let own = [
+            Some(&self.username),
+            self.email.as_ref(),
+            profile.name.as_ref(),
+            profile.given_name.as_ref(),
+            profile.family_name.as_ref(),
+        ];
+        let together = match (&profile.given_name, &profile.family_name) {
+            (Some(given), Some(family)) => {
+                [format!("{given} {family}"), format!("{family} {given}")].to_vec()
+            }
+            (Some(_) | None, None) | (None, Some(_)) => Vec::new(),
+        };
+        let all = own.into_iter().flatten().chain(&together);
+        all.map(|text| text.to_lowercase()).collect()
+    }
+
+    /// Whether one of these texts has these words, which are in lower case.
+    pub fn has_words(&self, words: &str) -> bool {
+        self.texts().iter().any(|text| text.contains(words))
+    }
+
     /// The name to greet the person with.
     pub fn display_name(&self) -> &str {
         self.profile.name.as_deref().unwrap_or(&self.username)

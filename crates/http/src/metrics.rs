@@ -137,6 +137,15 @@ impl RouteMetrics {
         series.count.fetch_add(1, Relaxed);
     }
 
+    /// How many requests of these routes were refused (4xx).
+    pub fn refused(&self, routes: &[&str]) -> u64 {
+        let found = routes.iter().filter_map(|route| {
+            let at = self.routes.binary_search_by_key(route, |(route, _)| route);
+            self.routes.get(at.ok()?)
+        });
+        found.map(|(_, one)| one.status[3].load(Relaxed)).sum()
+    }
+
     /// How many requests, by route and class of status, and how long they took. `of`: every place
     /// where requests for the same routes are counted.
     pub fn families(of: &[&RouteMetrics]) -> [Family; 2] {

@@ -131,6 +131,15 @@ impl Tls {
         Ok(())
     }
 
+    /// Until when the server's own certificate is good, Unix seconds; None where that cannot be
+    /// read.
+    pub fn ends_at(&self) -> Option<u64> {
+        let current = self.certificate.0.load();
+        let own = current.cert.first()?;
+        let read = ClientCertificate::parse(own).ok()?;
+        Some(read.not_after)
+    }
+
     /// Whether a chain ends at one of the client CAs.
     fn is_trusted(
         roots: Option<&Arc<ClientRoots>>,

@@ -41,6 +41,15 @@ impl Directories {
         figures.as_declared = figures.as_declared.max(now);
     }
 
+    /// Of a realm, by its name: each directory with what others had changed of it, and when the
+    /// server was last as it declares, Unix seconds.
+    pub fn of_realm(&self, realm: &str) -> Vec<(String, u64, u64)> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = known.iter().filter(|((of, _), _)| of == realm);
+        own.map(|((_, name), figures)| (name.clone(), figures.drift, figures.as_declared))
+            .collect()
+    }
+
     /// Both as metrics; nothing where nobody watches.
     pub(crate) fn families(&self) -> Vec<Family> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -71,6 +80,8 @@ mod tests {
         }
         directories.as_declared("acme", "d0", 1, 8);
         directories.as_declared("", "d0", 2, 9);
+        let own = directories.of_realm("");
+        assert!(own.contains(&("d0".to_owned(), 3, 9)), "{own:?}");
         let text = signet_http::metrics::render(directories.families());
         let lines = |start: &str| text.lines().filter(|line| line.starts_with(start)).count();
         assert_eq!(

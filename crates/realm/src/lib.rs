@@ -12,6 +12,7 @@
 //! - [`budgets`], [`attempts`]: what a caller may cause, and how often somebody may guess.
 //! - [`outbound`]: the only place that opens connections on a client's word.
 //! - [`outbox`]: what is sent, a file for each kind.
+//! - [`metrics`], [`activity`]: what the process counts, and what of it the last day had.
 //! - [`nodes`], [`streams`]: the other nodes, and who follows this one.
 //!
 //! It knows no request, no page and no protocol endpoint: the caller that serves the realm says who
@@ -19,6 +20,7 @@
 //! ([`rewrap`]).
 #![forbid(unsafe_code)]
 
+pub mod activity;
 pub mod agents;
 pub mod deletion;
 mod directories;

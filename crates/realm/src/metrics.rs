@@ -1,5 +1,6 @@
 //! Counters and histograms of the server: plain relaxed atomics, which the exposition format is
 //! written from on demand. Logins have a lock: each of them costs a password's hash or a signature.
+use crate::activity::{Activity, Counts};
 use crate::directories::Directories;
 use signet_http::{
     Connections,
@@ -46,6 +47,8 @@ pub struct Metrics {
     mails_failed: AtomicU64,
     /// Logins by method and outcome. Both are names of the code: nobody outside adds a series.
     logins: Mutex<BTreeMap<(String, &'static str), u64>>,
+    /// What the last day had, minute by minute.
+    pub activity: Activity,
     /// Of directories of declarations that are watched.
     pub directories: Directories,
 }
@@ -88,6 +91,24 @@ impl Metrics {
     pub fn login(&self, method: &str, outcome: &'static str) {
         let mut logins = self.logins.lock().unwrap_or_else(PoisonError::into_inner);
         *logins.entry((method.to_owned(), outcome)).or_default() += 1;
+    }
+
+    /// What [`Activity`] is about, counted since the start. A request for a token that is refused
+    /// is one that the route `/token` answers with 4xx.
+    pub fn counts(&self) -> Counts {
+        let logins = self.logins.lock().unwrap_or_else(PoisonError::into_inner);
+        let of = |worked: bool| -> u64 {
+            let counted = logins.iter();
+            counted
+                .filter(|((_, outcome), _)| (*outcome == SUCCESS) == worked)
+                .map(|(_, count)| count)
+                .sum()
+        };
+        Counts {
+            logins: of(true),
+            tokens: self.tokens_issued.load(Relaxed),
+            refusals: of(false).saturating_add(self.routes.refused(&["/token"])),
+        }
     }
 
     /// One attempt to hand a mail over.

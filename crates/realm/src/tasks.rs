@@ -53,6 +53,37 @@ pub async fn sweep(realm: Arc<Realm>, every: Duration) {
     }
 }
 
+/// Between two looks at the counters, for [`crate::activity`].
+pub const NOTE_EVERY: Duration = Duration::from_secs(10);
+
+/// Notes what the counters grew by, forever. To be spawned once per process; it ends with its
+/// runtime.
+pub async fn note_activity(host: Arc<Host>) {
+    loop {
+        host.metrics
+            .activity
+            .note(host.now(), host.metrics.counts());
+        tokio::time::sleep(NOTE_EVERY).await;
+    }
+}
+
+/// The least time between two indexes of people, and how many times what one took.
+const INDEX_EVERY: Duration = Duration::from_secs(10);
+const INDEX_REST: u32 = 20;
+
+/// Keeps an index of people while somebody searches them, forever. To be spawned once per realm; it
+/// ends with its runtime.
+pub async fn index_people(realm: Arc<Realm>) {
+    loop {
+        let begun = Instant::now();
+        if let Err(error) = realm.people.users.index(realm.now()).await {
+            tracing::warn!(%error, "failed to read the accounts for the search; retrying");
+        }
+        let rest = begun.elapsed().saturating_mul(INDEX_REST);
+        tokio::time::sleep(rest.max(INDEX_EVERY)).await;
+    }
+}
+
 /// One sweep: as many bounded steps as there is to remove.
 pub async fn sweep_once(realm: &Realm) {
     let now = realm.now();

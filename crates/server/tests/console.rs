@@ -221,6 +221,13 @@ fn every_page_answers() {
         "/nodes",
         "/do/explainAccess",
         "/clients/web",
+        "/cluster",
+        "/mail",
+        "/brand",
+        "/drift",
+        "/explain",
+        "/wizard",
+        "/connection/web",
     ] {
         let page = root.get(&format!("/console{at}")).expect_status(200);
         assert!(
@@ -242,6 +249,258 @@ fn every_page_answers() {
         root.get(&format!("/console/do/{id}"))
             .expect(row.facts().id);
     }
+}
+
+/// What programs outside hold on to: `main#console`, sections as links, tables with a row a record,
+/// and a search that is called `q`.
+#[test]
+fn sections_searches_and_tables_have_the_names_that_programs_find_them_by() {
+    let mail = Mail::new();
+    let server = server(&mail);
+    administrator(&server);
+    let (mut root, _, page) = enter(&server, "/console");
+    let text = page.text();
+    assert!(text.contains("<main id=\"console\""), "{text}");
+    let sections = [
+        "overview",
+        "users",
+        "groups",
+        "rules",
+        "clients",
+        "resources",
+        "providers",
+        "realms",
+        "keys",
+        "sessions",
+        "agents",
+        "audit",
+        "mail",
+        "brand",
+        "settings",
+        "cluster",
+    ];
+    assert_eq!(text.matches("data-section=").count(), sections.len());
+    for section in sections {
+        let behind = format!("data-section=\"{section}\"");
+        let (before, _) = text
+            .split_once(&behind)
+            .unwrap_or_else(|| panic!("{section}"));
+        let link = before.rsplit("href=\"").next().unwrap();
+        let link = link.split('"').next().unwrap().to_owned();
+        let page = root.get(&link).expect_status(200).text();
+        assert!(page.contains("<main id=\"console\""), "{section}");
+        let here = page.split(&behind).nth(1).unwrap();
+        assert!(
+            here.starts_with(" aria-current=\"page\""),
+            "{section} says where it is"
+        );
+        let is_list = !["overview", "brand"].contains(&section);
+        assert!(!is_list || page.contains("<table"), "{section}: {page}");
+    }
+    // A row a record, and what is searched for.
+    add_user(&server, "bertha");
+    let rows = |page: &Page| {
+        let text = page.text();
+        let body = text.split("<tbody>").nth(1).unwrap();
+        body.split("</tbody>")
+            .next()
+            .unwrap()
+            .matches("<tr")
+            .count()
+    };
+    assert_eq!(rows(&root.get("/console/users")), 3);
+    let page = root
+        .get("/console/users?q=berth")
+        .expect("name=\"q\" value=\"berth\"");
+    assert_eq!(rows(&page), 1);
+    let page = root.get("/console/users?state=admin");
+    assert_eq!(rows(&page), 1);
+    let all = rows(&root.get("/console/clients"));
+    let page = root
+        .get("/console/clients?q=signet-cli")
+        .expect("signet-cli");
+    assert!(rows(&page) == 1 && all > 1, "{all}");
+    assert_eq!(
+        rows(&root.get("/console/settings?q=issuer&source=configuration")),
+        0
+    );
+}
+
+#[test]
+fn one_act_for_several_people_is_done_and_recorded_for_each() {
+    let mail = Mail::new();
+    let server = server(&mail);
+    let own = administrator(&server);
+    let bertha = add_user(&server, "bertha");
+    let (mut root, ..) = enter(&server, "/console/users");
+    let page = root.get("/console/users").expect("With those selected");
+    let token = page.field("form");
+    let (one, other) = (format!("s:{}", bertha.id), format!("s:{}", own.id));
+    let sent = |act: &'static str, confirm: Option<&'static str>| {
+        let mut fields = vec![
+            ("form".to_owned(), token.clone()),
+            ("act".to_owned(), act.to_owned()),
+            ("word".to_owned(), String::new()),
+            (one.clone(), "bertha".to_owned()),
+            (other.clone(), "root".to_owned()),
+        ];
+        fields.extend(confirm.map(|text| ("confirm".to_owned(), text.to_owned())));
+        fields
+    };
+    let mut post = |fields: Vec<(String, String)>| {
+        let fields: Vec<(&str, &str)> = fields.iter().map(|(n, v)| (&**n, &**v)).collect();
+        root.post("/console/bulk/users", &fields)
+    };
+    let users = &server.realm.people.users;
+    let is_enabled = |id: &str| {
+        let found = block_on(users.by_id(id, server.realm.now()));
+        found.unwrap().unwrap().enabled
+    };
+    // First it is shown; a wrong number does nothing.
+    post(sent("disableUser", None))
+        .expect("To go on, type")
+        .expect("bertha");
+    post(sent("disableUser", Some("7"))).expect_status(400);
+    assert!(is_enabled(&bertha.id));
+    // The last administrator stays; the other is done all the same, and each result is in its row.
+    let page = post(sent("disableUser", Some("2")));
+    page.expect("Done: 1 · Refused: 1")
+        .expect("data-state=\"failure\"");
+    assert!(!is_enabled(&bertha.id) && is_enabled(&own.id));
+    post(sent("changeUserGroups", Some("1"))).expect_status(400);
+    post(sent("removeClient", Some("2"))).expect_status(404);
+}
+
+#[test]
+fn an_application_is_connected_by_three_answers() {
+    let mail = Mail::new();
+    let server = server(&mail);
+    administrator(&server);
+    let (mut root, ..) = enter(&server, "/console/wizard");
+    let page = root.get("/console/wizard");
+    for kind in ["web", "spa", "native", "service", "device", "mcp", "agent"] {
+        page.text()
+            .contains(&format!("kind={kind}\""))
+            .then_some(())
+            .unwrap();
+        let asks = root.get(&format!("/console/wizard?kind={kind}"));
+        let third = match kind {
+            "web" | "spa" | "native" => "name=\"redirect_uris\"",
+            "mcp" => "name=\"resource\"",
+            _ => "name=\"scope\"",
+        };
+        let asks = asks.expect("name=\"name\"").expect(third);
+        let token = asks.field("form");
+        let fields = [
+            ("form", token.as_str()),
+            ("kind", kind),
+            ("name", "Made <here>"),
+            (
+                "redirect_uris",
+                match kind {
+                    "native" => "http://127.0.0.1/callback",
+                    _ => "https://app.example/callback",
+                },
+            ),
+            ("resource", "https://tools.example/mcp"),
+        ];
+        let is_redirected = third.contains("redirect");
+        let own: Vec<_> = fields
+            .into_iter()
+            .filter(|(name, _)| *name != "redirect_uris" || is_redirected)
+            .collect();
+        let made = root.post("/console/wizard", &own).expect_status(200).text();
+        assert!(
+            made.contains(&*server.realm.snapshot().settings.issuer),
+            "{kind}: {made}"
+        );
+        assert!(!made.contains("<here>"), "{kind}");
+        match kind {
+            "mcp" => {
+                assert!(made.contains("https://tools.example/mcp"), "{made}");
+                let snapshot = server.realm.snapshot();
+                assert!(
+                    snapshot
+                        .registry
+                        .resource("https://tools.example/mcp")
+                        .is_some()
+                );
+            }
+            _ => {
+                let id = between(&made, "<dt>client_id</dt><dd><code><bdi>", "<");
+                assert!(
+                    server.realm.snapshot().registry.clients.contains_key(&*id),
+                    "{kind}"
+                );
+                let programs = made.split("programs").nth(1).unwrap();
+                assert!(programs.contains(&*id), "{kind}: {programs}");
+                let page = root
+                    .get(&format!("/console/connection/{id}"))
+                    .expect_status(200);
+                page.expect("data-token-bytes=")
+                    .expect("It has not asked for anything yet.");
+            }
+        }
+    }
+    // A refusal is said, and what was typed stays.
+    let page = root.get("/console/wizard?kind=web");
+    let token = page.field("form");
+    let wrong = [
+        ("form", token.as_str()),
+        ("kind", "web"),
+        ("name", "Shop"),
+        ("redirect_uris", "http://shop.example/"),
+    ];
+    let page = root.post("/console/wizard", &wrong).expect_status(400);
+    page.expect("value=\"Shop\"").expect("http://shop.example/");
+}
+
+#[test]
+fn the_question_of_access_is_answered_on_its_page() {
+    let mail = Mail::new();
+    let server = server(&mail);
+    administrator(&server);
+    let (mut root, ..) = enter(&server, "/console/explain");
+    let page = root.get("/console/explain?user=alice&client=web&scope=openid");
+    page.expect("data-state=\"valid\"")
+        .expect("No rule decides");
+    let page = root.get("/console/explain?user=nobody&client=web");
+    page.expect("there is no user nobody");
+    // A colour that cannot be read is refused where it is typed, and another one is taken.
+    let page = root
+        .get("/console/brand?name=Shop&accent=%23ffd700")
+        .expect_status(400);
+    page.expect("contrast").expect("aria-invalid=\"true\"");
+    let page = root
+        .get("/console/brand?name=Shop&accent=%237a1fa2")
+        .expect_status(200);
+    let page = page
+        .expect("--accent:#7a1fa2")
+        .expect("accent = &quot;#7a1fa2&quot;");
+    let policy = page.reply.header("content-security-policy").to_owned();
+    assert!(
+        policy.contains("'sha256-") && !policy.contains("unsafe"),
+        "{policy}"
+    );
+}
+
+#[test]
+fn the_overview_counts_what_this_node_did() {
+    let mail = Mail::new();
+    let server = server(&mail);
+    administrator(&server);
+    let (mut root, ..) = enter(&server, "/console");
+    let page = root.get("/console");
+    page.expect("aria-label=\"Logins: ")
+        .expect("class=\"chart refusals\"");
+    let text = root.get("/console?span=day").text();
+    assert_eq!(
+        text.matches("class=\"span\"").count(),
+        3 * 96,
+        "a span for each bar"
+    );
+    let logins = between(&text, "aria-label=\"Logins: ", "\"");
+    assert_ne!(logins, "0");
 }
 
 #[test]
@@ -580,11 +839,9 @@ fn a_long_list_is_shown_in_pages_and_a_search_finds_one_person() {
     let next = between(&page.text(), "rel=\"next\" href=\"", "\"").replace("&amp;", "&");
     let page = root.get(&next).expect("First page");
     assert_eq!(page.text().matches("<tr>").count(), 13);
-    let page = root
-        .get("/console/users?search=person42")
-        .expect("person42");
+    let page = root.get("/console/users?q=person42").expect("person42");
     assert_eq!(page.text().matches("<tr>").count(), 2);
-    root.get(&format!("/console/users?search={}", escape("<b>")))
+    root.get(&format!("/console/users?q={}", escape("<b>")))
         .expect("There is nothing here");
 }
 
@@ -831,7 +1088,7 @@ fn a_search_ends_its_page_after_many_accounts_and_the_next_page_goes_on() {
     });
     let (mut root, ..) = enter(&server, "/console/users");
     let page = root
-        .get("/console/users?search=nobody-has-this")
+        .get("/console/users?q=nobody-has-this")
         .expect("There is nothing here");
     let next = between(&page.text(), "rel=\"next\" href=\"", "\"").replace("&amp;", "&");
     let page = root.get(&next).expect("There is nothing here");

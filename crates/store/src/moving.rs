@@ -650,6 +650,10 @@ impl Store for MovableStore {
         self.current().is_full()
     }
 
+    fn bytes(&self) -> StoreFuture<'_, Option<u64>> {
+        Box::pin(async move { self.current().bytes().await })
+    }
+
     fn write_while(&self, key: Key, value: Vec<u8>) {
         self.current().write_while(key, value);
     }

@@ -60,6 +60,12 @@ pub trait Store: Send + Sync + 'static {
         false
     }
 
+    /// How much of a disk everything in it takes, in bytes, for whoever watches over it. None: the
+    /// engine does not know.
+    fn bytes(&self) -> StoreFuture<'_, Option<u64>> {
+        Box::pin(async { Ok(None) })
+    }
+
     /// From now on every change is made on the condition that the row at `key` has this value: by
     /// it a process writes for as long as the others count it as one of them, whether it hears them
     /// or not. Only an engine that several processes write asks; the first condition stays.
@@ -150,6 +156,11 @@ pub trait Layer: Send + Sync + 'static {
         self.inner().is_full()
     }
 
+    /// [`Store::bytes`]
+    fn bytes(&self) -> StoreFuture<'_, Option<u64>> {
+        self.inner().bytes()
+    }
+
     /// [`Store::write_while`]
     fn write_while(&self, key: Key, value: Vec<u8>) {
         self.inner().write_while(key, value);
@@ -209,6 +220,10 @@ impl<T: Layer> Store for T {
 
     fn is_full(&self) -> bool {
         Layer::is_full(self)
+    }
+
+    fn bytes(&self) -> StoreFuture<'_, Option<u64>> {
+        Layer::bytes(self)
     }
 
     fn write_while(&self, key: Key, value: Vec<u8>) {

@@ -38,7 +38,7 @@ pub const AGENTS: Noun = Noun {
     columns: &[
         "agent_id",
         "name",
-        "user_id",
+        "owner",
         "registered",
         "known_since",
         "stopped_at",
@@ -75,7 +75,19 @@ impl Segment for Delegated {
 
 async fn summary(realm: &Realm, agent: &Agent) -> Result<AgentSummary, Problem> {
     let binding = binding::get(&*realm.store, agent.id, realm.now()).await?;
+    let owner = match &binding {
+        Some(binding) => {
+            let users = &realm.people.users;
+            users.by_id(&binding.user_id, realm.now()).await?
+        }
+        None => None,
+    };
+    let stays = owner
+        .as_ref()
+        .is_some_and(|owner| owner.enabled && owner.deletion.is_none());
     Ok(AgentSummary {
+        orphan: binding.is_some() && !stays,
+        owner: owner.map(|owner| owner.username),
         agent_id: agent.id.to_string(),
         name: agent.document.as_ref().map(|d| d.body().name.clone()),
         rotations: agent.document.as_ref().map(|d| d.by().key),

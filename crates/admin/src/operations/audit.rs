@@ -3,12 +3,14 @@ use crate::operations::model::List;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use signet_agent::Refusal;
 use signet_audit::{
     NodeId, Places,
     event::{decision_name, outcome_name},
     line::Line,
-    read::{self, ReadError},
+    read::{self, Frames, ReadError},
     segment::{self, Form},
+    verify::{Broken, Signatures, Verified, Verifier},
 };
 use signet_encoding::base64url;
 use signet_operation::adapter::Row;
@@ -23,6 +25,7 @@ use signet_realm::state::Realm;
 use std::{
     io::{self, Read as _},
     sync::Arc,
+    time::Duration,
 };
 
 /// Most bytes of a segment in one answer of the admin API
@@ -31,12 +34,20 @@ const MAX_CHUNK: u64 = 1048576;
 const SHOW: &str = "/admin/v1/audit";
 const LINES: &str = "/admin/v1/audit/lines";
 const SEGMENT: &str = "/admin/v1/audit/segments/{first}";
+const VERIFICATION: &str = "/admin/v1/audit/verification";
+
+/// Most bytes of segments that the server itself verifies at once
+const MAX_VERIFIED: u64 = 67108864;
+/// A batch that is being written is whole a moment later.
+const TRIES: usize = 5;
+const BETWEEN: Duration = Duration::from_millis(300);
 
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
     &Operation::new("showAudit", Area::Audit, Read, Method::Get, SHOW, "Show whose audit trail it is, and its segments", run!(show)),
     &Operation::new("listAuditLines", Area::Audit, Read, Method::Get, LINES, "List lines: those after the line `after`, or from `from` on, or the last ones", run!(lines)),
     &Operation::new("readAuditSegment", Area::Audit, Read, Method::Get, SEGMENT, "Read a segment's bytes, from `offset` on", run!(read_segment)),
+    &Operation::new("verifyAudit", Area::Audit, Read, Method::Get, VERIFICATION, "Verify the lines that this server can still read: the chain of hashes, and every signature", run!(verify)),
 ];
 
 /// Which lines.
@@ -234,6 +245,96 @@ async fn lines(
     let next = next.map(|line| line.receipt.index.to_string());
     let items: Vec<LineDocument> = found.into_iter().map(LineDocument::from).collect();
     Ok(Json(List { items, next }))
+}
+
+/// Whether the trail is what was written. What a server says of itself is worth as much as the
+/// server: `signet audit verify` asks nobody.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AuditVerification")]
+struct VerificationDocument {
+    verified: bool,
+    /// The index of the first line that was there.
+    first: u64,
+    /// The index behind the last line; of a trail that does not verify, the line at which it fails.
+    line: u64,
+    /// Checkpoints whose signatures hold.
+    checkpoints: u64,
+    /// Lines that say that others are missing.
+    gaps: u64,
+    /// Why it does not verify.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+/// Verifies every segment, one after the other.
+fn verify_all(segments: &[segment::Segment]) -> Result<Result<Verified, Broken>, ReadError> {
+    let mut verifier = Verifier::new(None, None, Signatures::All);
+    for segment in segments {
+        let mut frames = Frames::new(segment.open()?);
+        loop {
+            let next = verifier.next_line();
+            let broken = |reason| Ok(Err(Broken::at(next, reason, format!("line {next}"))));
+            match frames.next_frame() {
+                Ok(Some(frame)) => {
+                    if let Err(broken) = verifier.frame(&frame) {
+                        return Ok(Err(broken));
+                    }
+                }
+                Ok(None) => break,
+                Err(ReadError::Torn) => return broken(Refusal::LogUnsigned),
+                Err(ReadError::Broken(reason)) => return broken(reason),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(verifier.finish())
+}
+
+async fn verify(realm: Arc<Realm>, (): ()) -> Result<Json<VerificationDocument>, Problem> {
+    let (places, node) = log(&realm)?;
+    for left in (0..TRIES).rev() {
+        let (places, node) = (places.clone(), node.clone());
+        let done = on_disk(move || {
+            let segments = places.of(&node)?;
+            let sizes = segments.iter().map(segment::Segment::bytes);
+            let bytes = sizes.sum::<io::Result<u64>>()?;
+            match bytes > MAX_VERIFIED {
+                true => Ok(None),
+                false => verify_all(&segments).map(Some),
+            }
+        });
+        match done.await? {
+            None => {
+                return Err(Problem::invalid(format!(
+                    "the trail is longer than {MAX_VERIFIED} bytes: signet audit verify reads all of it"
+                )));
+            }
+            Some(Err(broken)) if broken.reason == Refusal::LogUnsigned && left > 0 => {
+                tokio::time::sleep(BETWEEN).await;
+            }
+            Some(Err(broken)) => {
+                return Ok(Json(VerificationDocument {
+                    verified: false,
+                    first: 0,
+                    line: broken.line,
+                    checkpoints: 0,
+                    gaps: 0,
+                    reason: Some(broken.to_string()),
+                }));
+            }
+            Some(Ok(verified)) => {
+                return Ok(Json(VerificationDocument {
+                    verified: true,
+                    first: verified.first,
+                    line: verified.lines,
+                    checkpoints: verified.checkpoints,
+                    gaps: verified.gaps,
+                    reason: None,
+                }));
+            }
+        }
+    }
+    Err(Problem::unavailable())
 }
 
 /// A segment's bytes from `offset` on, as they were written.

@@ -28,6 +28,12 @@ impl Form {
         Some(Form { fields })
     }
 
+    /// Every field.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
+        let fields = self.fields.iter();
+        fields.map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// The value of a field.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let mut fields = self.fields.iter();

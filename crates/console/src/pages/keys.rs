@@ -34,7 +34,7 @@ pub(crate) async fn show(context: Context) -> Response {
     let content = html! {
         p .lead { (t.text("console-keys-about")) }
         section .panel { (timeline::keys(&t, &parts::items(&document), now)) }
-        details { summary { (t.text("console-as-table")) } (list::table(&t, &kind, &document)) }
+        details open { summary { (t.text("console-as-table")) } (list::table(&t, &kind, &parts::items(&document), false)) }
         section .panel {
             h2 { (t.text("console-acts")) }
             ul .act-list { @for row in kind.beside() { li { (parts::act(&t, row, &[])) } } }

@@ -1,13 +1,24 @@
 //! The pages, one file each.
+pub(crate) mod agents;
 pub(crate) mod audit;
+pub(crate) mod brand;
+pub(crate) mod bulk;
+pub(crate) mod cluster;
+pub(crate) mod connection;
+pub(crate) mod drift;
+pub(crate) mod explain;
 pub(crate) mod first;
 pub(crate) mod keys;
 pub(crate) mod leave;
 pub(crate) mod list;
+pub(crate) mod mail;
 pub(crate) mod operation;
 pub(crate) mod operations;
 pub(crate) mod overview;
 mod parts;
+pub(crate) mod person;
+mod programs;
 pub(crate) mod record;
 pub(crate) mod settings;
 pub(crate) mod token;
+pub(crate) mod wizard;

@@ -1,10 +1,15 @@
 //! `/console`: what needs attention first, and how the installation is.
+//!
+//! What the process counts (charts, certificate, size of the database) is the installation's: the
+//! administrators of a further realm do not see it.
 
 use maud::{Markup, html};
 use serde_json::Value;
 use signet_directory::CredentialKind;
+use signet_http::tls::Tls;
 use signet_login::passkeys::relying_party;
 use signet_pages::Face;
+use signet_realm::activity::Counts;
 use signet_request::browser_request::BrowserRequest;
 use signet_request::http::{Context, Response};
 
@@ -12,6 +17,7 @@ use super::{audit, parts};
 use crate::call::{self, Call};
 use crate::engine::catalog::Catalog;
 use crate::session::Session;
+use crate::view::chart::{self, Series};
 use crate::view::shell::{Frame, ROOT, href};
 use crate::view::table::Table;
 use crate::view::timeline;
@@ -22,6 +28,14 @@ const OLD_KEY_DAYS: u64 = 180;
 const LATEST: usize = 8;
 /// A clock that differs by more is worth a look, in milliseconds.
 const SKEW_MS: i64 = 1000;
+
+/// A certificate that ends within so many days is worth a look.
+const CERTIFICATE_DAYS: u64 = 21;
+/// What the charts show: its name in the address, its text, how many spans, and minutes of each.
+const SPANS: [(&str, &str, u64, u64); 2] = [
+    ("hour", "console-last-hour", 60, 1),
+    ("day", "console-last-day", 96, 15),
+];
 
 /// GET with a slash at the end.
 pub(crate) async fn without_slash(context: Context) -> Response {
@@ -41,6 +55,12 @@ struct Facts {
     audit: Option<Value>,
     logouts: Option<Vec<Value>>,
     settings: Option<Vec<Value>>,
+    agents: Option<Vec<Value>>,
+    /// Bytes.
+    database: Option<u64>,
+    is_disk_full: bool,
+    /// When the first certificate of a listener ends, Unix seconds.
+    certificate: Option<u64>,
 }
 
 async fn facts(session: &Session, catalog: &Catalog) -> Facts {
@@ -48,6 +68,8 @@ async fn facts(session: &Session, catalog: &Catalog) -> Facts {
         let row = catalog.operation(id)?;
         call::read(session, row, Call::default()).await.ok()
     };
+    let realm = session.realm();
+    let is_whole = realm.id().is_default();
     let list = async |id: &str| document(id).await.map(|document| parts::items(&document));
     Facts {
         nodes: list("listNodes").await,
@@ -55,6 +77,18 @@ async fn facts(session: &Session, catalog: &Catalog) -> Facts {
         audit: document("showAudit").await,
         logouts: list("listLogouts").await,
         settings: list("listSettings").await,
+        agents: list("listAgents").await,
+        database: match is_whole {
+            true => realm.store.bytes().await.unwrap_or(None),
+            false => None,
+        },
+        is_disk_full: realm.store.is_full(),
+        certificate: realm
+            .host
+            .certificates
+            .get()
+            .filter(|_| is_whole)
+            .and_then(|all| all.iter().filter_map(Tls::ends_at).min()),
     }
 }
 
@@ -80,7 +114,7 @@ fn concerns(t: &Face, facts: &Facts, now: u64) -> Vec<Concern> {
                         ("state", html! { code { (state) } }.into()),
                     ],
                 ),
-                at: "/console/nodes",
+                at: "/console/cluster",
             });
         }
         if node["clock_skew_ms"]
@@ -89,7 +123,7 @@ fn concerns(t: &Face, facts: &Facts, now: u64) -> Vec<Concern> {
         {
             all.push(Concern {
                 text: t.html("console-node-clock", &[("name", strong())]),
-                at: "/console/nodes",
+                at: "/console/cluster",
             });
         }
     }
@@ -101,6 +135,30 @@ fn concerns(t: &Face, facts: &Facts, now: u64) -> Vec<Concern> {
         all.push(Concern {
             text: html! { (t.text("console-audit-stopped")) },
             at: "/console/audit",
+        });
+    }
+    if facts.is_disk_full {
+        all.push(Concern {
+            text: html! { (t.text("console-disk-full")) },
+            at: "/console/cluster",
+        });
+    }
+    if let Some(days) = facts
+        .certificate
+        .map(|end| end.saturating_sub(now) / 86_400)
+        && days <= CERTIFICATE_DAYS
+    {
+        all.push(Concern {
+            text: t.html("console-certificate-soon", &[("days", days.into())]),
+            at: "/console/settings?q=tls",
+        });
+    }
+    let is_orphan = |agent: &&Value| agent["orphan"] == true && agent["stopped_at"].is_null();
+    let orphans = facts.agents.iter().flatten().filter(is_orphan).count() as u64;
+    if orphans > 0 {
+        all.push(Concern {
+            text: t.html("console-orphans", &[("count", orphans.into())]),
+            at: "/console/agents",
         });
     }
     for key in facts.keys.iter().flatten() {
@@ -169,6 +227,8 @@ pub(crate) async fn show(context: Context) -> Response {
         });
     }
     let frame = Frame::new(&t, t.text("console-overview"), "");
+    let span = query.as_ref().and_then(|query| query.get("span"));
+    let span = span.unwrap_or_default().to_owned();
     let content = html! {
         section .attention data-calm[concerns.is_empty()] {
             h2 { (t.text("console-attention")) }
@@ -179,6 +239,7 @@ pub(crate) async fn show(context: Context) -> Response {
             }
         }
         (tiles(&t, &session, &facts, now))
+        @if session.realm().id().is_default() { (charts(&t, &session, &span)) }
         div .columns {
             div {
                 @if let Some(nodes) = &facts.nodes { (node_table(&t, nodes)) }
@@ -201,6 +262,73 @@ pub(crate) async fn show(context: Context) -> Response {
     };
     let page = frame.render(&session.visitor(), &catalog, &content);
     session.finish(page)
+}
+
+/// What was counted here, over time.
+fn charts(t: &Face, session: &Session, asked: &str) -> Markup {
+    let host = &session.realm().host;
+    let now = session.context.now();
+    // The task looks every few seconds; what was counted since is there, too.
+    host.metrics.activity.note(now, host.metrics.counts());
+    let chosen = SPANS.iter().find(|(name, ..)| *name == asked);
+    let (name, _, spans, minutes) = *chosen.unwrap_or(&SPANS[0]);
+    let counted = host.metrics.activity.last(now, spans, minutes);
+    let points = |of: fn(&Counts) -> u64| -> Vec<(u64, u64)> {
+        let points = counted.iter();
+        points
+            .map(|(minute, counts)| (minute * 60, of(counts)))
+            .collect()
+    };
+    let (logins, tokens, refusals) = (
+        t.text("console-logins"),
+        t.text("console-tokens"),
+        t.text("console-refusals"),
+    );
+    let series = [
+        Series {
+            text: &logins,
+            class: "logins",
+            points: points(|counts| counts.logins),
+        },
+        Series {
+            text: &tokens,
+            class: "tokens",
+            points: points(|counts| counts.tokens),
+        },
+        Series {
+            text: &refusals,
+            class: "refusals",
+            points: points(|counts| counts.refusals),
+        },
+    ];
+    html! {
+        section .panel #live data-refresh="10" {
+            div .panel-head {
+                p .soft { (t.text("console-chart-about")) " " code { bdi { (host.node()) } } }
+                nav .spans aria-label=(t.text("console-time")) {
+                    @for (span, text, ..) in SPANS {
+                        a href=(href(t, &format!("?span={span}"))) aria-current=[(span == name).then_some("true")] { (t.language.find(text).unwrap_or_default()) }
+                    }
+                }
+            }
+            div .charts { @for one in &series { (one.render()) } }
+            (chart::table(t, &series))
+        }
+    }
+}
+
+/// A size as people say it.
+fn size(bytes: u64) -> String {
+    let (unit, name) = match bytes {
+        0..0x10_0000 => (1 << 10, "KiB"),
+        0x10_0000..0x4000_0000 => (1 << 20, "MiB"),
+        _ => (1 << 30, "GiB"),
+    };
+    let tenths = bytes.saturating_mul(10) / unit;
+    match tenths {
+        0..100 => format!("{}.{} {name}", tenths / 10, tenths % 10),
+        _ => format!("{} {name}", tenths / 10),
+    }
 }
 
 fn is_page(below: &str) -> bool {
@@ -232,7 +360,11 @@ fn tiles(t: &Face, session: &Session, facts: &Facts, now: u64) -> Markup {
             (tile("/clients", registry.clients.len().to_string(), kind("clients")))
             (tile("/resources", registry.resources.len().to_string(), kind("resources")))
             @if session.realm().id().is_default() { (tile("/realms", (registry.realms.len() + 1).to_string(), kind("realms"))) }
-            @if let Some(nodes) = &facts.nodes { (tile("/nodes", nodes.len().max(1).to_string(), kind("nodes"))) }
+            @if let Some(bytes) = facts.database { (tile("/cluster", size(bytes), t.text("console-database-size"))) }
+            @if let Some(end) = facts.certificate {
+                (tile("/settings?q=tls", (end.saturating_sub(now) / 86_400).to_string(), t.text("console-certificate-days")))
+            }
+            @if let Some(nodes) = &facts.nodes { (tile("/cluster", nodes.len().max(1).to_string(), kind("nodes"))) }
             @if let Some(since) = oldest {
                 (tile("/keys", (now.saturating_sub(since) / 86_400).to_string(), t.text("console-oldest-key")))
             }
@@ -247,13 +379,30 @@ fn node_table(t: &Face, nodes: &[Value]) -> Markup {
         caption: &caption,
         columns: &["name", "state", "role", "lag_ms"],
         rows: nodes,
-        link: &|_| Some(href(t, "/nodes")),
+        link: &|_| Some(href(t, "/cluster")),
         acts: &|_| Vec::new(),
+        select: None,
     };
     html! {
         section .panel {
             h2 { (caption) }
             (table.render(t))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_size_has_two_digits_at_least_and_its_unit() {
+        for (bytes, text) in [
+            (0, "0.0 KiB"),
+            (8_192, "8.0 KiB"),
+            (1_048_575, "1023 KiB"),
+            (5_500_000, "5.2 MiB"),
+            (3 << 30, "3.0 GiB"),
+        ] {
+            assert_eq!(super::size(bytes), text);
         }
     }
 }

@@ -6,7 +6,7 @@ use signet_operation::problem::Problem;
 use signet_pages::Face;
 use signet_request::http::{Context, Response};
 
-use super::{audit, parts};
+use super::{audit, parts, person};
 use crate::call::{self, Call};
 use crate::engine::catalog::{Catalog, Kind, Operation, names};
 use crate::session::Session;
@@ -48,7 +48,15 @@ pub(crate) async fn show(context: Context) -> Response {
     frame.notice = parts::done(&t, &catalog, done);
     let segment = kind.segment().unwrap_or_default();
     let own = [(segment, id.as_str())];
+    let is_person = slug == "users";
+    let may = match is_person {
+        true => person::may(&t, &session, &document).await,
+        false => html! {},
+    };
     frame.tools = html! {
+        @if slug == "clients" {
+            (parts::button(&t, &format!("/connection/{}", encoded(&id)), &t.text("console-connection"), ""))
+        }
         @if let Some(replace) = kind.replace() {
             (parts::button(&t, &parts::operation_at(replace, &own), &t.text("console-change"), "main"))
         }
@@ -57,6 +65,7 @@ pub(crate) async fn show(context: Context) -> Response {
         }
     };
     let content = html! {
+        @if is_person { (person::card(&t, &document)) }
         div .columns {
             div {
                 section .panel {
@@ -66,6 +75,7 @@ pub(crate) async fn show(context: Context) -> Response {
                 @for (part, read) in &found { (section(&t, &kind, *part, &id, read)) }
             }
             div {
+                (may)
                 @let acts = kind.acts();
                 @if !acts.is_empty() {
                     section .panel {
@@ -148,6 +158,7 @@ fn section(
                 rows: shown,
                 link: &|_| None,
                 acts: &acts,
+                select: None,
             };
             html! {
                 (table.render(t))

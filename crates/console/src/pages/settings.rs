@@ -43,7 +43,7 @@ pub(crate) async fn show(context: Context) -> Response {
         let value = query.as_ref().and_then(|query| query.get(name));
         value.map(str::trim).unwrap_or_default().to_lowercase()
     };
-    let (words, source) = (asked("search"), asked("source"));
+    let (words, source) = (asked("q"), asked("source"));
     let has = |setting: &Value| {
         let text = |name: &str| setting[name].as_str().unwrap_or_default().to_lowercase();
         let is_found = text("name").contains(&words) || text("documentation").contains(&words);
@@ -58,10 +58,10 @@ pub(crate) async fn show(context: Context) -> Response {
     let frame = Frame::new(&t, title, "/settings");
     let content = html! {
         p .lead { (t.text("console-settings-about")) }
-        form .filters method="get" action=(href(&t, "/settings")) role="search" aria-label=(t.text("console-filter")) {
+        form .filters method="get" action=(href(&t, "/settings")) role="search" aria-label=(t.text("console-filter")) data-live="" {
             div {
-                label for="q-search" { (t.text("console-search")) }
-                input #q-search type="search" name="search" value=(words) autocomplete="off" spellcheck="false";
+                label for="q" { (t.text("console-search")) }
+                input #q type="search" name="q" value=(words) autocomplete="off" spellcheck="false";
             }
             div {
                 label for="q-source" { (t.text("console-source")) }
@@ -74,11 +74,22 @@ pub(crate) async fn show(context: Context) -> Response {
             }
             button type="submit" { (t.text("console-filter")) }
         }
-        @if groups.is_empty() { p .empty { (t.text("console-none")) } }
-        @for (name, settings) in &groups {
-            section .panel .settings {
-                h2 { @if name.is_empty() { (t.text("console-settings-first")) } @else { code { (name) } } }
-                @for setting in settings { (one(&t, setting)) }
+        div #live aria-live="polite" {
+            @if groups.is_empty() { div .scroll { table { tbody {} } p .empty { (t.text("console-none")) } } }
+            @for (name, settings) in &groups {
+                section .settings {
+                    h2 { @if name.is_empty() { (t.text("console-settings-first")) } @else { code { (name) } } }
+                    div .scroll tabindex="0" role="region" aria-label=(if name.is_empty() { "settings" } else { name.as_str() }) {
+                        table {
+                            thead .hidden { tr {
+                                th scope="col" { (t.text("console-settings")) }
+                                th scope="col" { (t.text("console-now")) }
+                                th scope="col" { (t.text("console-source")) }
+                            } }
+                            tbody { @for setting in settings { (one(&t, setting)) } }
+                        }
+                    }
+                }
             }
         }
     };
@@ -103,15 +114,15 @@ fn one(t: &Face, setting: &Value) -> Markup {
     let label = SOURCES.iter().find(|(name, _)| *name == source);
     let label = label.and_then(|(_, label)| t.language.find(label));
     html! {
-        article .setting data-source=(source) {
-            h3 { code { (text("name")) } span .state data-state=(source) { (label.unwrap_or_default()) } }
-            div .value {
+        tr .setting data-source=(source) {
+            th scope="row" { code { (text("name")) } br; span .state data-state=(source) { (label.unwrap_or_default()) } }
+            td .value {
                 (written(&setting["value"]))
                 @if setting["value"] != setting["default"] && !setting["default"].is_null() {
                     p .soft { (t.text("console-default")) " " code { (setting["default"]) } }
                 }
             }
-            div .about lang="en" {
+            td .about lang="en" {
                 p { @for part in fields::parts(text("documentation")) { (part) } }
                 p .soft { code { (text("type")) } " · " (text("owner")) " · " (text("takes_effect")) " · " (text("changed_in")) }
             }

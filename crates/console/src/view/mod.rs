@@ -1,4 +1,5 @@
 //! From plain data to HTML.
+pub(crate) mod chart;
 pub(crate) mod fields;
 pub(crate) mod shell;
 pub(crate) mod table;

@@ -46,6 +46,27 @@ enum Entry {
 
 use Entry::{Kind, Page};
 
+/// The sections of the console, by the addresses of their links: programs that look at its pages
+/// find them by these names (`data-section`), which stay.
+pub(crate) const SECTIONS: [(&str, &str); 16] = [
+    ("", "overview"),
+    ("/users", "users"),
+    ("/groups", "groups"),
+    ("/rules", "rules"),
+    ("/clients", "clients"),
+    ("/resources", "resources"),
+    ("/providers", "providers"),
+    ("/realms", "realms"),
+    ("/keys", "keys"),
+    ("/sessions", "sessions"),
+    ("/agents", "agents"),
+    ("/audit", "audit"),
+    ("/mail", "mail"),
+    ("/brand", "brand"),
+    ("/settings", "settings"),
+    ("/cluster", "cluster"),
+];
+
 /// The navigation. A kind that is in no group stands in the last one.
 const GROUPS: &[Group] = &[
     Group {
@@ -56,13 +77,14 @@ const GROUPS: &[Group] = &[
             Kind("roles"),
             Kind("attributes"),
             Kind("rules"),
-            Page("/do/explainAccess", "console-explain"),
+            Page("/explain", "console-explain"),
         ],
     },
     Group {
         text: "console-applications",
         entries: &[
             Kind("clients"),
+            Page("/wizard", "console-wizard"),
             Kind("resources"),
             Kind("scopes"),
             Kind("providers"),
@@ -75,21 +97,26 @@ const GROUPS: &[Group] = &[
             Kind("grants"),
             Kind("agents"),
             Page("/token", "console-token"),
+            Page("/mail", "console-mail"),
         ],
     },
     Group {
         text: "console-server",
         entries: &[
             Page("/audit", "console-audit"),
-            Page("/settings", "console-settings"),
             Kind("keys"),
-            Kind("nodes"),
+            Page("/cluster", "console-cluster"),
             Kind("realms"),
-            Page("/do/planDeclarations", "console-drift"),
+            Page("/brand", "console-brand"),
+            Page("/settings", "console-settings"),
+            Page("/drift", "console-drift"),
             Page("/operations", "console-operations"),
         ],
     },
 ];
+
+/// Kinds that a page of another name shows.
+const SHOWN_ELSEWHERE: &[&str] = &["nodes"];
 
 /// What a kind is called; one that has no text yet, by its name in the tables.
 pub(crate) fn kind_text(t: &Face, slug: &str) -> Cow<'static, str> {
@@ -112,6 +139,7 @@ pub(crate) fn navigation(t: &Face, catalog: &Catalog, at: &str) -> Markup {
     let is_grouped = |slug: &str| {
         let mut entries = GROUPS.iter().flat_map(|group| group.entries);
         entries.any(|entry| matches!(entry, Kind(known) if *known == slug))
+            || SHOWN_ELSEWHERE.contains(&slug)
     };
     let others: Vec<&String> = listed.iter().filter(|slug| !is_grouped(slug)).collect();
     let link = |below: &str, text: Cow<'static, str>| {
@@ -124,8 +152,10 @@ pub(crate) fn navigation(t: &Face, catalog: &Catalog, at: &str) -> Markup {
                         .is_some_and(|rest| rest.starts_with('/'))
             }
         };
+        let section = SECTIONS.iter().find(|(at, _)| *at == below);
+        let section = section.map(|(_, name)| *name);
         html! {
-            li { a href=(href(t, below)) aria-current=[is_here.then_some("page")] { (text) } }
+            li { a href=(href(t, below)) data-section=[section] aria-current=[is_here.then_some("page")] { (text) } }
         }
     };
     html! {
@@ -202,7 +232,7 @@ impl<'a> Frame<'a> {
         let t = self.t;
         let (name, token) = (&visitor.name, &visitor.token);
         let here = html! {
-            a .skip href="#main" { (t.text("console-skip")) }
+            a .skip href="#console" { (t.text("console-skip")) }
             header .top {
                 a .mark href=(href(t, "")) {
                     (mark(t))
@@ -211,7 +241,7 @@ impl<'a> Frame<'a> {
                 @if let Some(realm) = &visitor.realm { span .realm { (t.text("console-realm")) " " bdi { (realm) } } }
                 form .find method="get" action=(href(t, "/users")) role="search" aria-label=(t.text("console-find")) {
                     label .hidden for="find" { (t.text("console-find")) }
-                    input #find type="search" name="search" placeholder=(t.text("console-find")) autocomplete="off" spellcheck="false";
+                    input #find type="search" name="q" placeholder=(t.text("console-find")) autocomplete="off" spellcheck="false";
                 }
                 details .me {
                     summary { bdi { (name) } }
@@ -230,7 +260,7 @@ impl<'a> Frame<'a> {
                     summary { (t.text("console-menu")) }
                     nav aria-label=(t.text("console-menu")) { (navigation(t, catalog, self.at)) }
                 }
-                main #main tabindex="-1" {
+                main #console tabindex="-1" {
                     @if !self.way.is_empty() {
                         nav .way aria-label=(t.text("console-way")) {
                             ol {
@@ -257,7 +287,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-fn mark(t: &Face) -> Markup {
+pub(crate) fn mark(t: &Face) -> Markup {
     html! {
         @if t.brand.logo().is_some() {
             img src={ (t.base) "/brand/logo" } alt="";
@@ -327,7 +357,7 @@ fn document(t: &Face, title: &str, status: StatusCode, here: &Markup) -> Respons
         false => format!(" 'sha256-{colors_hash}'"),
     };
     let policy = format!(
-        "default-src 'none'; style-src 'self'{brand}; script-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+        "default-src 'none'; style-src 'self'{brand}; script-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     );
     let headers = answer.headers_mut();
     for (name, value) in [

@@ -3,8 +3,12 @@
 use maud::{Markup, html};
 use serde_json::Value;
 use signet_pages::Face;
+use signet_texts::Arg;
 
 use super::values;
+
+/// See [`Table::select`].
+pub(crate) type Selects<'a> = dyn Fn(&Value) -> Option<(String, String)> + 'a;
 
 /// A table: its members, its rows, and where a row's name leads.
 pub(crate) struct Table<'a> {
@@ -15,13 +19,22 @@ pub(crate) struct Table<'a> {
     pub(crate) link: &'a dyn Fn(&Value) -> Option<String>,
     /// What can be done with a row.
     pub(crate) acts: &'a dyn Fn(&Value) -> Vec<(String, String)>,
+    /// What a selected row is called in a form: its key, and its name for people. None: rows are
+    /// not selected here.
+    pub(crate) select: Option<&'a Selects<'a>>,
+}
+
+/// A member's name above its column: as words.
+pub(crate) fn heading(column: &str) -> String {
+    column.replace('_', " ")
 }
 
 impl Table<'_> {
     pub(crate) fn render(&self, t: &Face) -> Markup {
-        if self.rows.is_empty() {
+        if self.rows.is_empty() && self.columns.is_empty() {
             return html! { p .empty { (t.text("console-none")) } };
         }
+        let select = self.select.filter(|_| !self.rows.is_empty());
         let has_acts = self.rows.iter().any(|row| !(self.acts)(row).is_empty());
         html! {
             div .scroll tabindex="0" role="region" aria-label=(self.caption) {
@@ -29,16 +42,18 @@ impl Table<'_> {
                     caption .hidden { (self.caption) }
                     thead {
                         tr {
-                            @for column in self.columns { th scope="col" { (column) } }
+                            @if select.is_some() { td .pick { input type="checkbox" data-all="" hidden aria-label=(t.with("console-select", &[("name", Arg::Text(self.caption))])); } }
+                            @for column in self.columns { th scope="col" { (heading(column)) } }
                             @if has_acts { th scope="col" { span .hidden { (t.text("console-acts")) } } }
                         }
                     }
                     tbody {
                         @for row in self.rows {
-                            tr { (self.cells(t, row)) @if has_acts { td .acts { (self.row_acts(row)) } } }
+                            tr { @if let Some(select) = select { (pick(t, select(row))) } (self.cells(t, row)) @if has_acts { td .acts { (self.row_acts(row)) } } }
                         }
                     }
                 }
+                @if self.rows.is_empty() { p .empty { (t.text("console-none")) } }
             }
         }
     }
@@ -60,6 +75,17 @@ impl Table<'_> {
     fn row_acts(&self, row: &Value) -> Markup {
         html! {
             @for (text, href) in (self.acts)(row) { a .button .small href=(href) { (text) } }
+        }
+    }
+}
+
+/// The box that selects a row.
+fn pick(t: &Face, row: Option<(String, String)>) -> Markup {
+    html! {
+        td .pick {
+            @if let Some((key, name)) = row {
+                input type="checkbox" name={ "s:" (key) } value=(name) aria-label=(t.with("console-select", &[("name", Arg::Text(&name))]));
+            }
         }
     }
 }

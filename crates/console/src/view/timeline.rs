@@ -17,6 +17,70 @@ pub(crate) fn lines(t: &Face, lines: &[Value]) -> Markup {
     }
 }
 
+/// Lines as a table: one row a line.
+pub(crate) fn table(t: &Face, lines: &[Value]) -> Markup {
+    html! {
+        div .scroll tabindex="0" role="region" aria-label=(t.text("console-audit")) {
+            table .audit {
+                caption .hidden { (t.text("console-audit")) }
+                thead { tr {
+                    th scope="col" { (t.text("console-time")) }
+                    th scope="col" { (t.text("console-audit-action")) }
+                    th scope="col" { (t.text("console-audit-outcome")) }
+                    th scope="col" { (t.text("console-audit-who")) }
+                    th scope="col" { (t.text("console-record")) }
+                    th scope="col" { (t.text("console-audit-address")) }
+                } }
+                tbody { @for line in lines { (row(t, line)) } }
+            }
+            @if lines.is_empty() { p .empty { (t.text("console-none")) } }
+        }
+    }
+}
+
+fn row(t: &Face, line: &Value) -> Markup {
+    let at = line["at_ms"].as_u64().unwrap_or_default() / 1000;
+    let (subject, client) = (text(line, "subject"), text(line, "client_id"));
+    let target = text(line, "target");
+    let named = match text(line, "target_name") {
+        "" => target,
+        name => name,
+    };
+    html! {
+        tr data-outcome=(text(line, "outcome")) {
+            td data-index=(line["index"]) { (t.time(at)) }
+            th scope="row" {
+                (text(line, "action"))
+                @for name in ["operation", "method"] {
+                    @if !text(line, name).is_empty() { " " code .soft { (text(line, name)) } }
+                }
+            }
+            td {
+                span .state data-state=(text(line, "outcome")) { (text(line, "outcome")) }
+                @if !text(line, "error").is_empty() { " " code { (text(line, "error")) } }
+            }
+            td {
+                @for who in [subject, if client == subject { "" } else { client }] {
+                    @if !who.is_empty() {
+                        a href=(href(t, &format!("/audit?who={}", encoded(who)))) { code { bdi { (short(who)) } } } " "
+                    }
+                }
+            }
+            td { @if !named.is_empty() { bdi title=(target) { (named) } } }
+            td { code { (text(line, "address")) } }
+        }
+    }
+}
+
+/// An id as far as eyes need it.
+fn short(id: &str) -> String {
+    const MOST: usize = 14;
+    match id.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &id[..end]),
+        None => id.to_owned(),
+    }
+}
+
 fn text<'v>(line: &'v Value, name: &str) -> &'v str {
     line[name].as_str().unwrap_or_default()
 }

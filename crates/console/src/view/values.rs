@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 use serde_json::Value;
+use signet_directory::session::browser_name;
 use signet_pages::Face;
 
 /// Longest text of a table's cell, in characters.
@@ -11,7 +12,7 @@ const MAX_DEPTH: usize = 3;
 
 /// Whether a member of this name is a time, Unix seconds.
 pub(crate) fn is_time(name: &str) -> bool {
-    ["_at", "_from", "_time", "_seen", "_until"]
+    ["_at", "_from", "_time", "_seen", "_until", "since"]
         .iter()
         .any(|end| name.ends_with(end))
 }
@@ -44,7 +45,22 @@ fn number(t: &Face, name: &str, number: &serde_json::Number) -> Markup {
 
 fn text(name: &str, text: &str) -> Markup {
     let states = [
-        "active", "standby", "retired", "success", "failure", "allowed", "denied",
+        "active",
+        "standby",
+        "retired",
+        "success",
+        "failure",
+        "allowed",
+        "denied",
+        "ready",
+        "syncing",
+        "unreachable",
+        "delivered",
+        "waiting",
+        "failed",
+        "given_up",
+        "allow",
+        "deny",
     ];
     if states.contains(&text) {
         return html! { span .state data-state=(text) { (text) } };
@@ -66,6 +82,10 @@ pub(crate) fn cell(t: &Face, name: &str, value: &Value) -> Markup {
         Value::Bool(on) => flag(t, *on),
         Value::Number(one) => number(t, name, one),
         Value::String(whole) if whole.is_empty() => html! { span .none { "–" } },
+        // The device, as people know it; what its browser says of itself is behind it.
+        Value::String(whole) if name == "user_agent" => {
+            html! { span title=(short(whole)) { bdi { (browser_name(whole)) } } }
+        }
         Value::String(whole) => text(name, &short(whole)),
         Value::Array(items) => {
             let texts = items.iter().map(|item| match item {

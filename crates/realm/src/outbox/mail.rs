@@ -54,6 +54,54 @@ struct Sealed {
 /// See the module.
 pub(super) struct Mails;
 
+/// A mail that has not gone out yet. Times are Unix seconds. What it says is not among it.
+#[derive(Debug)]
+pub struct WaitingMail {
+    /// The same at every attempt.
+    pub id: String,
+    /// Its name in the audit trail.
+    pub operation: String,
+    /// Whose account it is about, where there is one.
+    pub user_id: Option<String>,
+    /// When it was made.
+    pub made_at: u64,
+    /// Until when what it says is good.
+    pub expires_at: u64,
+    /// How often it was sent.
+    pub attempts: u32,
+    /// The result of the last attempt.
+    pub last: Option<String>,
+    /// When it was last sent.
+    pub last_at: Option<u64>,
+}
+
+/// A page of the mails that wait, after this row. Also says where the next page begins; none: this
+/// was the last.
+///
+/// # Errors
+/// The store's.
+pub async fn waiting(
+    realm: &Realm,
+    after: Option<&str>,
+    limit: usize,
+) -> Result<(Vec<WaitingMail>, Option<String>), StoreError> {
+    let page = MAILS.page(&*realm.store, after, limit, realm.now());
+    let (items, next) = page.await?;
+    // A decoy is nobody's mail.
+    let real = items.into_iter().filter(|item| item.what.sealed.is_some());
+    let waiting = real.map(|item| WaitingMail {
+        id: item.id,
+        operation: item.what.operation,
+        user_id: item.what.user_id,
+        made_at: item.made_at,
+        expires_at: item.what.expires_at,
+        attempts: item.attempts,
+        last: item.last,
+        last_at: item.last_at,
+    });
+    Ok((waiting.collect(), next))
+}
+
 /// What a letter is, beside what it says.
 #[derive(Clone, Copy, Debug)]
 pub struct Sending<'a> {

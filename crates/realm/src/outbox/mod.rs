@@ -9,6 +9,7 @@ pub(crate) mod mail;
 mod session_watch;
 
 pub use back_channel_logout::{MAX_HELD, MAX_HELD_PER_CLIENT, MAX_SENT};
+pub use mail::{WaitingMail, waiting as waiting_mails};
 
 use std::sync::Arc;
 

@@ -10,10 +10,14 @@ use crate::{
 use http::HeaderMap;
 use signet_crypto::Clock;
 use signet_directory::passwords::{PasswordOptions, PasswordPool};
-use signet_http::{Connection, ProxySecret};
+use signet_http::{Connection, ProxySecret, tls::Tls};
 use signet_oauth::endpoint::split_issuer;
 use signet_telemetry::trace::Tracer;
-use std::{collections::BTreeSet, net::IpAddr, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    net::IpAddr,
+    sync::{Arc, OnceLock},
+};
 
 /// The server's policy beyond the protocol settings; from the configuration, fixed for the life of
 /// the process.
@@ -109,6 +113,8 @@ pub struct Host {
     pub(super) speaking: Speaking,
     /// What it serves.
     pub paths: Paths,
+    /// The certificates of its listeners; not set where it has none.
+    pub certificates: OnceLock<Vec<Tls>>,
 }
 
 impl Host {
@@ -124,6 +130,7 @@ impl Host {
             verified_tokens: VerifiedTokens::default(),
             nodes: parts.nodes,
             speaking: Speaking::default(),
+            certificates: OnceLock::new(),
         })
     }
 

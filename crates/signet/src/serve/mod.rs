@@ -241,6 +241,10 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, S
         listener::start(service, listeners).map_err(|e| format!("the server cannot start: {e}"))?;
 
     tokio::spawn(level.budget.clone().tell());
+    // Nothing has set them before.
+    let _ = realm.host.certificates.set(certificates.clone());
+    tokio::spawn(tasks::note_activity(realm.host.clone()));
+    tokio::spawn(tasks::index_people(realm.clone()));
     tokio::spawn(tasks::sweep(realm.clone(), SWEEP_EVERY));
     tokio::spawn(signet_assembly::keep_keys(realm.clone()));
     tokio::spawn(signet_assembly::keep(realms.clone()));

@@ -488,6 +488,17 @@ impl Store for SqliteStore {
         self.full.load(Relaxed)
     }
 
+    fn bytes(&self) -> StoreFuture<'_, Option<u64>> {
+        Box::pin(async move {
+            let read = self.read(Place::FIRST, |connection| {
+                let number = |of| connection.query_row(of, [], |row| row.get::<_, i64>(0));
+                let pages = number("PRAGMA page_count")?;
+                Ok(pages.saturating_mul(number("PRAGMA page_size")?))
+            });
+            Ok(u64::try_from(read.await?).ok())
+        })
+    }
+
     // Also folds the log into the file and releases the directory.
     fn close(&self) {
         self.writes.close();

@@ -31,6 +31,12 @@ pub(crate) struct AgentSummary {
     /// Whose identity it is: chains may begin at it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) user_id: Option<String>,
+    /// What that person logs in with; left out once the account is gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) owner: Option<String>,
+    /// Its owner has left: the account is gone, disabled, or to be erased.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) orphan: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) bound_at: Option<u64>,
     /// It was stopped, for good.

@@ -263,7 +263,7 @@ fn shown(t: &Face, result: &Value) -> Markup {
         section .panel {
             @if result["items"].is_array() {
                 @let columns = crate::view::table::columns_of(&rows);
-                (crate::view::table::Table { caption: &t.text("console-result"), columns: &columns, rows: &rows, link: &|_| None, acts: &|_| Vec::new() }.render(t))
+                (crate::view::table::Table { caption: &t.text("console-result"), columns: &columns, rows: &rows, link: &|_| None, acts: &|_| Vec::new(), select: None }.render(t))
             } @else {
                 (values::members(t, result, &[], 0))
             }
