@@ -5,7 +5,7 @@
 
 use signet_crypto::{
     Secret, private_file,
-    seal::{Keyring, SealingKey},
+    seal::{Keyring, Opens, SealingKey},
 };
 use signet_encoding::base64url;
 use std::{fmt, io, path::Path};
@@ -87,6 +87,7 @@ fn parse(text: &str) -> Result<Keyring, KeysError> {
         keys.push(SealingKey {
             id,
             key: Secret::new(key),
+            opens: Opens::All,
         });
     }
     if keys.is_empty() {

@@ -105,13 +105,6 @@ impl Tls {
         &self.config
     }
 
-    /// When the certificate ends, Unix seconds.
-    pub fn ends_at(&self) -> Option<u64> {
-        let certified = self.certificate.0.load();
-        let own = ClientCertificate::parse(certified.cert.first()?).ok()?;
-        Some(own.not_after)
-    }
-
     /// Puts another certificate in place, for handshakes from now on, and other client CAs, for
     /// every request from now on. `client_roots`: as in [`TlsOptions`].
     ///

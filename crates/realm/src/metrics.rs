@@ -71,6 +71,7 @@ impl Metrics {
             mails: AtomicU64::default(),
             mails_failed: AtomicU64::default(),
             logins: Mutex::default(),
+            activity: Activity::default(),
             directories: Directories::default(),
         }
     }
@@ -106,7 +107,7 @@ impl Metrics {
         };
         Counts {
             logins: of(true),
-            tokens: self.tokens_issued.load(Relaxed),
+            tokens: self.tokens.iter().flatten().map(|one| one.load(Relaxed)).sum(),
             refusals: of(false).saturating_add(self.routes.refused(&["/token"])),
         }
     }

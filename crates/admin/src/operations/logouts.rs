@@ -34,7 +34,7 @@ pub const LOGOUTS: Noun = Noun {
 #[rustfmt::skip]
 pub(crate) const OPERATIONS: &[&dyn Row] = &[
     &Operation::new("listLogouts", Area::Sessions, Read, Method::Get, LIST, "List the logout notices that clients receive", run!(list)),
-    &Operation::new("listMails", Area::Mails, Read, Method::Get, MAILS, "List the mails that have not gone out yet", run!(list_mails)),
+    &Operation::new("listMails", Area::People, Read, Method::Get, MAILS, "List the mails that have not gone out yet", run!(list_mails)),
 ];
 
 /// A mail that waits. What it says, and to which address, is sealed.
