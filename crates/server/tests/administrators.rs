@@ -764,10 +764,9 @@ fn roles_count_in_their_realm_and_owners_of_the_first_administer_all() {
 }
 
 /// What is said of an act in the audit trail.
-fn records_of(server: &Server, operation: &str) -> Vec<Value> {
-    let all = server.records().into_iter();
-    all.filter(|record| record["operation"] == operation)
-        .collect()
+fn of(records: &[Value], operation: &str) -> Vec<Value> {
+    let own = records.iter().filter(|one| one["operation"] == operation);
+    own.cloned().collect()
 }
 
 fn wanting(reason: ReasonWanted) -> Server {

@@ -1,6 +1,7 @@
 //! How records change: one function for every kind.
 use crate::common::{Server, Setup, block_on};
 use signet_crypto::seal::SealingKey;
+use signet_oauth::administration::AdministratorRole;
 use signet_oauth::client::Client;
 use signet_oauth::command_line;
 use signet_oauth::people::access_rules::{AccessRule, Effect};
@@ -121,6 +122,12 @@ fn a_record_of_every_kind_changes_by_the_same_rules() {
         created_at: 7,
         revision: 0,
     };
+    let registrar = AdministratorRole {
+        name: "registrar".into(),
+        description: Some("Registers clients".into()),
+        operations: vec!["clients:read".into(), "createClient".into()],
+        revision: 0,
+    };
     let tried = [
         lives_and_goes(&server, &Client::new("c1", 7)),
         lives_and_goes(&server, &resource),
@@ -131,6 +138,7 @@ fn a_record_of_every_kind_changes_by_the_same_rules() {
         lives_and_goes(&server, &AccessRule::new("closed", Effect::Deny)),
         lives_and_goes(&server, &Provider::new("corp", "https://id.example")),
         lives_and_goes(&server, &realm),
+        lives_and_goes(&server, &registrar),
     ];
     for row in KINDS.iter().filter(|row| row.registry.is_some()) {
         assert!(tried.contains(&row.kind), "{} are not tried", row.what);
