@@ -49,7 +49,8 @@
       return false;
     }
     const text = await answer.text();
-    const next = new DOMParser().parseFromString(text, "text/html").getElementById("live");
+    // The brand's colours are in the head, under the policy of their own page: not read here.
+    const next = new DOMParser().parseFromString(text.replace(/<style>[^]*?<\/style>/, ""), "text/html").getElementById("live");
     const live = document.getElementById("live");
     if (!next || !live) return false;
     if (quiet && live.contains(document.activeElement)) return true;

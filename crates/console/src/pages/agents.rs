@@ -59,7 +59,26 @@ async fn chains(session: &Session, found: &Found) -> Markup {
             }
         }
     }
-    tree(&t, &grants, &names)
+    html! { (orphans(&t, &found.rows)) (tree(&t, &grants, &names)) }
+}
+
+/// Agents that still act, and whose owner has left.
+fn orphans(t: &Face, agents: &[Value]) -> Markup {
+    let is_orphan = |agent: &&Value| agent["orphan"] == true && agent["stopped_at"].is_null();
+    let left: Vec<&Value> = agents.iter().filter(is_orphan).collect();
+    html! {
+        @if !left.is_empty() {
+            ul .picked {
+                @for agent in left {
+                    @let id = agent["agent_id"].as_str().unwrap_or_default();
+                    li {
+                        a href=(href(t, &format!("/agents/{}", encoded(id)))) { bdi { (agent["name"].as_str().unwrap_or(id)) } }
+                        span .state data-state="failure" { (t.text("console-orphan")) }
+                    }
+                }
+            }
+        }
+    }
 }
 
 fn tree(t: &Face, grants: &Grants, names: &HashMap<&str, &str>) -> Markup {
@@ -129,6 +148,24 @@ fn branch(
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn whoever_still_acts_and_whose_owner_has_left_is_named() {
+        let agents = [
+            json!({ "agent_id": "a", "name": "Left", "orphan": true }),
+            json!({ "agent_id": "b", "name": "Stopped", "orphan": true, "stopped_at": 1 }),
+            json!({ "agent_id": "c", "name": "Kept" }),
+        ];
+        let said = orphans(&Face::default(), &agents).into_string();
+        assert!(
+            said.contains("Left") && said.contains("its owner has left"),
+            "{said}"
+        );
+        assert!(
+            !said.contains("Stopped") && !said.contains("Kept"),
+            "{said}"
+        );
+    }
 
     #[test]
     fn a_chain_is_a_tree_under_the_person_whose_it_is() {
