@@ -10,6 +10,7 @@ mod collector;
 mod encode;
 mod export;
 mod show;
+pub mod steps;
 
 pub use collector::{LONGEST_ATTEMPT, MAX_ANSWER_BYTES, MAX_ATTEMPTS, MAX_RETRY_AFTER};
 pub use export::{Exporter, Gathering, LONGEST_FAREWELL, MAX_BATCH};

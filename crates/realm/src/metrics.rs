@@ -107,7 +107,12 @@ impl Metrics {
         };
         Counts {
             logins: of(true),
-            tokens: self.tokens.iter().flatten().map(|one| one.load(Relaxed)).sum(),
+            tokens: self
+                .tokens
+                .iter()
+                .flatten()
+                .map(|one| one.load(Relaxed))
+                .sum(),
             refusals: of(false).saturating_add(self.routes.refused(&["/token"])),
         }
     }

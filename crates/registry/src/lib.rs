@@ -27,6 +27,7 @@ pub mod keys;
 pub mod kinds;
 pub mod load;
 pub mod merged;
+pub mod provider_document;
 pub mod providers;
 mod record_kind;
 pub mod rules;

@@ -1,5 +1,4 @@
 //! What goes over the wire. Field names are the specifications' own; times are Unix seconds.
-use crate::operations::models::people::ClaimTable;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use signet_directory::grants::GrantRow;
@@ -13,6 +12,7 @@ use signet_oauth::issued::session::Consent;
 use signet_oauth::people::{People, Who};
 use signet_oauth::registry::{Resource, ScopeEntry};
 use signet_realm::records::groups;
+use signet_registry::claim_tables::ClaimTable;
 use signet_registry::keys::KeyInfo;
 use std::{borrow::Cow, collections::BTreeMap};
 

@@ -1,6 +1,6 @@
 //! The nodes of this installation.
 use crate::operations::model::{InviteNode, List, MoveStore, NodeInvitation};
-use crate::operations::models::Trace;
+use signet_monitoring::steps::Trace;
 use signet_operation::adapter::Row;
 use signet_operation::facts::Method;
 use signet_operation::input::{NodeName, TraceName};

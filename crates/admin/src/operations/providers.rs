@@ -1,6 +1,5 @@
 //! Identity providers.
 use crate::operations::model::List;
-use crate::operations::models::providers::ProviderDocument;
 use schemars::JsonSchema;
 use signet_oauth::people::provider::Provider;
 use signet_operation::adapter::Row;
@@ -14,6 +13,7 @@ use signet_operation::right::Area;
 use signet_operation::right::Right::{Read, Write};
 use signet_realm::state::Realm;
 use signet_registry::kinds::RecordKind;
+use signet_registry::provider_document::ProviderDocument;
 use signet_registry::providers::{ProviderForm, open_secret, seal_secret};
 use std::sync::Arc;
 

@@ -180,7 +180,8 @@ pub(crate) async fn put(
         ),
     };
     let people = &realm.snapshot().registry.people;
-    let claims = wanted.claims.read(TableOf::Resource, people, format)?;
+    let claims = wanted.claims.read(TableOf::Resource, people, format);
+    let claims = claims.map_err(Problem::invalid)?;
     let resource = Resource {
         identifier,
         name: wanted.name,
@@ -236,7 +237,9 @@ pub(crate) async fn put_scope(
     let snapshot = realm.snapshot();
     let known = snapshot.registry.scope(&name);
     let claims = match &wanted.claims {
-        Some(table) => table.read(TableOf::Scope, &snapshot.registry.people, None)?,
+        Some(table) => table
+            .read(TableOf::Scope, &snapshot.registry.people, None)
+            .map_err(Problem::invalid)?,
         None => known.map(|known| known.claims.clone()).unwrap_or_default(),
     };
     let before = || known.map(|known| known.descriptions.clone());

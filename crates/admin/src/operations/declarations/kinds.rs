@@ -6,7 +6,6 @@ use crate::operations::model::{ResourceDocument, ScopeDocument};
 use crate::operations::models::people::{
     AttributeChange, AttributeDocument, GroupDocument, RoleChange, RoleDocument,
 };
-use crate::operations::models::providers::ProviderDocument;
 use crate::operations::{clients, people as records, providers, realms, resources, rules, users};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
@@ -25,6 +24,7 @@ use signet_operation::right::Area;
 use signet_operation::words;
 use signet_realm::state::{Realm, Snapshot};
 use signet_registry::kinds::{RecordKind, Stored};
+use signet_registry::provider_document::ProviderDocument;
 use signet_registry::rules::RuleForm;
 use std::pin::Pin;
 

@@ -1,14 +1,11 @@
 //! Groups, roles and attributes as they go over the wire.
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use signet_directory::Value;
-use signet_encoding::json::Writer;
-use signet_oauth::issued::format::AccessTokenFormat;
-use signet_oauth::people::claim_rules::{self, ClaimRule, TableOf};
 use signet_oauth::people::{Attribute, AttributeType, Group, People, Role, Who};
 use signet_operation::problem::Problem;
 use signet_realm::records::groups;
-use std::{borrow::Cow, collections::BTreeMap};
+use std::collections::BTreeMap;
 
 /// A group.
 #[derive(Serialize, JsonSchema)]
@@ -204,52 +201,4 @@ pub(crate) struct AttributesChange {
 
 fn yes() -> bool {
     true
-}
-
-/// A table of claims: rows as docs/claims.md has them.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct ClaimTable(Vec<serde_json::Value>);
-
-impl ClaimTable {
-    pub(crate) fn new(rules: &[ClaimRule]) -> ClaimTable {
-        ClaimTable(signet_registry::claim_tables::rows(rules).unwrap_or_default())
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// The table, whose attributes are in the schema. `format`: that its access tokens have.
-    pub(crate) fn read(
-        &self,
-        of: TableOf,
-        people: &People,
-        format: Option<AccessTokenFormat>,
-    ) -> Result<Vec<ClaimRule>, Problem> {
-        let rules = signet_registry::claim_tables::table(&self.0, of).map_err(Problem::invalid)?;
-        claim_rules::check(&rules, of, Some(people), format).map_err(Problem::invalid)?;
-        Ok(rules)
-    }
-}
-
-impl JsonSchema for ClaimTable {
-    fn schema_name() -> Cow<'static, str> {
-        "ClaimTable".into()
-    }
-
-    fn inline_schema() -> bool {
-        // A command reads from the schema that it is a list.
-        true
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let mut out = Vec::new();
-        Writer::new(&mut out).object(claim_rules::write_schema);
-        match serde_json::from_slice::<serde_json::Value>(&out).map(Schema::try_from) {
-            Ok(Ok(schema)) => schema,
-            // The writer gives one JSON object.
-            Ok(Err(_)) | Err(_) => json_schema!({ "type": "array" }),
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! One request's steps.
+//! One request's steps, as the admin API answers them.
 use schemars::JsonSchema;
 use serde::Serialize;
 use signet_telemetry::trace::{Finished, Kind, Span, Value as Said};
@@ -6,45 +6,46 @@ use std::collections::BTreeMap;
 
 /// A request of the last ones of a development server.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Trace {
+pub struct Trace {
     /// The request's id; empty for what the server did by itself.
-    pub(crate) request_id: String,
+    pub request_id: String,
     /// The trace, 32 hex digits.
-    pub(crate) trace_id: String,
+    pub trace_id: String,
     /// The caller's span, where its `traceparent` was continued.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) caller: Option<String>,
+    pub caller: Option<String>,
     /// When it began, Unix milliseconds.
-    pub(crate) began_at_ms: u64,
+    pub began_at_ms: u64,
     /// The first one is the whole.
-    pub(crate) spans: Vec<Step>,
+    pub spans: Vec<Step>,
     /// Steps beyond those that are kept of one request.
-    pub(crate) dropped: u32,
+    pub dropped: u32,
 }
 
 /// A step.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Step {
+pub struct Step {
     /// Its name in the trace, 16 hex digits.
-    pub(crate) id: String,
+    pub id: String,
     /// The step that it lies within.
-    pub(crate) parent: Option<String>,
+    pub parent: Option<String>,
     /// What was done.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// `server`, `internal` or `client`.
-    pub(crate) kind: &'static str,
+    pub kind: &'static str,
     /// Microseconds since the request came in.
-    pub(crate) begin_us: u64,
+    pub begin_us: u64,
     /// Microseconds.
-    pub(crate) took_us: u64,
+    pub took_us: u64,
     /// What is said of it; never a secret, a query or a body.
-    pub(crate) attributes: BTreeMap<&'static str, serde_json::Value>,
+    pub attributes: BTreeMap<&'static str, serde_json::Value>,
     /// Whether it went wrong by the server's fault.
-    pub(crate) failed: bool,
+    pub failed: bool,
 }
 
 impl Trace {
-    pub(crate) fn of(found: &Finished) -> Trace {
+    /// As it is shown.
+    pub fn of(found: &Finished) -> Trace {
         let spans = found.spans.iter().zip(0..);
         Trace {
             request_id: found.request_id.clone(),

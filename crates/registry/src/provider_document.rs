@@ -1,14 +1,15 @@
 //! Identity providers as they are shown. The client secret is written and never shown.
+use crate::providers::{ClaimForm, GroupForm};
 use schemars::JsonSchema;
 use serde::Serialize;
 use signet_oauth::people::provider::{Preset, Provider};
-use signet_registry::providers::{ClaimForm, GroupForm};
 
 /// An identity provider.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Provider")]
-pub(crate) struct ProviderDocument {
-    pub(crate) name: String,
+pub struct ProviderDocument {
+    /// What it is called in addresses and records.
+    pub name: String,
     revision: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<String>,
@@ -59,7 +60,8 @@ pub(crate) struct ProviderDocument {
 }
 
 impl ProviderDocument {
-    pub(crate) fn new(provider: &Provider, issuer: &str) -> ProviderDocument {
+    /// As it is shown. `issuer`: the realm's, below which its addresses are.
+    pub fn new(provider: &Provider, issuer: &str) -> ProviderDocument {
         let claims = provider.claims.iter().map(|row| ClaimForm {
             claim: row.claim.clone(),
             to: row.to.clone(),
