@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 /// Longest value that is repeated, in bytes; of longer ones the member is named alone.
 const SHOWN_BYTES: usize = 100;
 
-/// Members whose values are not repeated: secrets, hashes of them, and settings, which may have one.
+/// Members whose values are not repeated: secrets, hashes of them, and settings, which may have
+/// one.
 const UNSHOWN: [&str; 5] = ["secret", "hash", "sealed", "password", "settings"];
 
 /// `member`, or `member: before → after`, of each that differs. Of a record that is made or goes,

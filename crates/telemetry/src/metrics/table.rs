@@ -41,7 +41,7 @@ const fn named(name: &'static str, values: &'static str) -> Label {
 }
 
 const ROUTE: Label = named("route", "the table of routes, and `other`");
-/// What became of a browser's session at a gate.
+/// The outcome of a request at a gate that logs people in.
 const SESSIONS: &[&str] = &[
     "accepted",
     "without",
