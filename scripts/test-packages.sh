@@ -56,6 +56,7 @@ echo "== The .deb, in a Debian of its own"
 root=$work/debian
 mmdebstrap --quiet --variant=minbase --include=systemd,systemd-sysv,ca-certificates bookworm "$root"
 mkdir "$root/packages"
+echo '127.0.0.1 localhost' >"$root/etc/hosts"
 cp "$work"/dist/*.deb "$root/packages/after.deb"
 # The version before: today's files under an earlier number, for there was no package before.
 dpkg-deb -R "$root/packages/after.deb" "$work/before"

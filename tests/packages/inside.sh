@@ -5,7 +5,7 @@ exec 2>&1
 fail() { echo "FAILED: $*"; journalctl --no-pager -n 40 -u signet || true; exit 1; }
 trap 'fail "line $LINENO"' ERR
 ask() { SIGNET_PASSWORD=a-password-of-the-test-7 signet "$@" --server https://localhost:8443 --ca-cert /etc/signet/tls/cert.pem; }
-ready() { for _ in $(seq 100); do ask status >/dev/null 2>&1 && return; sleep 0.2; done; fail "it did not become ready"; }
+ready() { for _ in $(seq 100); do ask status >/dev/null 2>&1 && return; sleep 0.2; done; ask status || fail "it did not become ready"; }
 
 dpkg -i /packages/before.deb
 [ "$(systemctl is-enabled signet)" = enabled ]
