@@ -21,7 +21,7 @@ for pair in dpkg-deb:dpkg rpmbuild:rpm umoci:umoci; do command -v "${pair%%:*}" 
 if [ ${#need[@]} -gt 0 ]; then echo "Debian packages are missing: apt-get install --no-install-recommends ${need[*]}" >&2; exit 2; fi
 
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
-SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)}
 export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
 umask 022
 work=target/dist

@@ -16,6 +16,9 @@ if [ ${#need[@]} -gt 0 ]; then
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+# A commit meanwhile must not be another time.
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+export SOURCE_DATE_EPOCH
 same() { diff -r --exclude='SHA256SUMS.receipt.json' "$1" "$2"; }
 
 echo "== Twice, and the same bytes"

@@ -239,6 +239,10 @@ const BY_THEMSELVES: &[(&str, &str)] = &[
     ("listMails", "a page of its own"),
     ("moveStore", "on the page of the cluster"),
     ("getStoreMove", "on the page of the cluster"),
+    (
+        "getTrace",
+        "of a development server alone, at a terminal: signet dev trace",
+    ),
     ("importUsers", "moving in: in the list of all"),
     ("importClient", "moving in: in the list of all"),
     ("exportUsers", "moving out: in the list of all"),

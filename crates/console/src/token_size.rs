@@ -1,10 +1,9 @@
-//! How long an access token of a client would be: an estimate, without a key and without a token.
+//! How long an access token of a client would be: an estimate, without a signature and without a token.
 //!
 //! The claims are written by the function that writes every token's. What differs from one token to
 //! the next (times, ids) has one length. What a request adds (a bound key, an actor, single claims)
 //! is not in it.
 
-use signet_crypto::Algorithm;
 use signet_directory::User;
 use signet_oauth::client::Client;
 use signet_oauth::id::GrantId;
@@ -20,25 +19,6 @@ use signet_realm::state::Snapshot;
 pub(crate) const LARGE: usize = 4096;
 /// A header with the longest names that there are, before base64url: `alg`, `typ`, `kid`.
 const HEADER: usize = 82;
-
-/// Bytes of a signature; a symmetric algorithm signs no access token.
-const fn signature(algorithm: Algorithm) -> usize {
-    match algorithm {
-        Algorithm::Es256 | Algorithm::EdDsa | Algorithm::Ed25519 => 64,
-        Algorithm::Es384 => 96,
-        Algorithm::Es512 => 132,
-        Algorithm::Rs256
-        | Algorithm::Rs384
-        | Algorithm::Rs512
-        | Algorithm::Ps256
-        | Algorithm::Ps384
-        | Algorithm::Ps512 => 256,
-        Algorithm::MlDsa44 => 2420,
-        Algorithm::MlDsa65 => 3309,
-        Algorithm::MlDsa87 => 4627,
-        Algorithm::Hs256 | Algorithm::Hs384 | Algorithm::Hs512 => 0,
-    }
-}
 
 /// Characters of base64url.
 const fn encoded(bytes: usize) -> usize {
@@ -57,6 +37,9 @@ pub(crate) fn estimate(
     let audience = audience_of(settings, &client.resources);
     let algorithm = client.access_token_signed_response_alg;
     let algorithm = algorithm.unwrap_or(settings.access_token_alg);
+    // The key that would sign it says how long its signatures are.
+    let signer = snapshot.keys.signer(algorithm);
+    let signature = signer.map_or(0, |signer| signer.key().signature_len());
     let claims: Option<UserClaims> = person.map(User::claims);
     let token = AccessToken {
         client_id: client.client_id.clone(),
@@ -102,5 +85,5 @@ pub(crate) fn estimate(
     };
     let mut payload = Vec::with_capacity(1024);
     write_access_token(&token, &stamp, &mut payload);
-    encoded(HEADER) + 1 + encoded(payload.len()) + 1 + encoded(signature(algorithm))
+    encoded(HEADER) + 1 + encoded(payload.len()) + 1 + encoded(signature)
 }

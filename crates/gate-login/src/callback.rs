@@ -95,7 +95,7 @@ fn show(
     tracing::info!(
         error = refused.code,
         why = refused.log,
-        "a login made no session"
+        "refused to make a session of a login"
     );
     login
         .failed(refused.status, &refused.code, &attempt.to)

@@ -79,7 +79,11 @@ pub(crate) fn unavailable(login: &Login, failure: Failure, to: &str) -> Response
                 .respond(&login.settings.issuer)
         }
         Failure::Refused { error, description } => {
-            tracing::warn!(error, description, "the issuer refused a login's request");
+            tracing::warn!(
+                error,
+                description,
+                "failed to have a login's request accepted by the issuer"
+            );
             login
                 .failed(StatusCode::BAD_GATEWAY, &error, to)
                 .say("The login's server refused the request of this application.")

@@ -338,6 +338,14 @@ fn kinds() -> Vec<Kind> {
         "/console/keys",
         "/console/token",
         "/console/operations",
+        "/console/audit/lines.ndjson",
+        "/console/agents",
+        "/console/mail",
+        "/console/brand",
+        "/console/cluster",
+        "/console/drift",
+        "/console/explain",
+        "/console/wizard",
         "/account/",
         "/account/recover/",
         "/sign-up/",
@@ -360,7 +368,16 @@ fn kinds() -> Vec<Kind> {
     kinds.push(get("/console/{kind}/{id}", "/console/users/x"));
     kinds.push(get("/console/first", "/console/first?token=x"));
     let fields = &[("form", "x"), ("token", "x")];
-    for path in ["/console/leave", "/console/token", "/console/first"] {
+    kinds.push(get("/console/connection/{client}", "/console/connection/x"));
+    kinds.push(kind("/console/bulk/{kind}", |_| {
+        Call::post("/console/bulk/users").form(&[("form", "x"), ("act", "x")])
+    }));
+    for path in [
+        "/console/leave",
+        "/console/token",
+        "/console/first",
+        "/console/wizard",
+    ] {
         kinds.push(form(path, fields));
     }
     kinds.push(page("/console/first/passkey", &[("passkey", "x")]));

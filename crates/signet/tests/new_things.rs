@@ -49,6 +49,8 @@ const EXAMPLES: &[Example] = &[
             "RowName::DeviceCode",
         ],
         users: &[
+            // Which kind of application a client is.
+            "console/pages/connection.rs",
             "oauth/authorize/checks/parameters.rs",
             "oauth/command_line.rs",
             "server/endpoint/device_authorization.rs",
@@ -155,6 +157,10 @@ const EXAMPLES: &[Example] = &[
             "consensus/task.rs",
             "signet/cli/store.rs",
             "node/lib.rs",
+            // What a backup has, what a doctor and an upgrade look at.
+            "keeping/check.rs",
+            "keeping/doctor/store.rs",
+            "keeping/upgrade.rs",
             "node/moving.rs",
         ],
     },

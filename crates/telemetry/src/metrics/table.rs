@@ -42,7 +42,7 @@ const fn named(name: &'static str, values: &'static str) -> Label {
 
 const ROUTE: Label = named("route", "the table of routes, and `other`");
 /// The outcome of a request at a gate that logs people in.
-const SESSIONS: &[&str] = &[
+const GATE_OUTCOMES: &[&str] = &[
     "accepted",
     "without",
     "forbidden",
@@ -141,7 +141,7 @@ metrics! {
     GATE_STAGE: Gate Histogram Seconds "signet_gate_stage_seconds" [of("stage", STAGES)] "Time that a stage of a request took.";
     GATE_ACCEPTED: Gate Counter One "signet_gate_accepted" [] "Tokens accepted.";
     GATE_CACHED: Gate Counter One "signet_gate_cached" [] "Tokens accepted from the cache.";
-    GATE_SESSIONS: Gate Counter One "signet_gate_sessions" [of("outcome", SESSIONS)] "Sessions of browsers: requests with one and without, logins, ends; by outcome.";
+    GATE_SESSIONS: Gate Counter One "signet_gate_sessions" [of("outcome", GATE_OUTCOMES)] "Sessions of browsers: requests with one and without, logins, ends; by outcome.";
     GATE_REFUSED: Gate Counter One "signet_gate_refused" [named("reason", "the reasons of the verifier")] "Tokens refused, by reason.";
     GATE_KEYS: Gate Gauge One "signet_gate_issuer_keys" [ISSUER] "Keys of an issuer that can be used now.";
     GATE_STATE: Gate Gauge One "signet_gate_issuer_state" [ISSUER, named("state", "the states of an issuer")] "How an issuer is: 1 for its state.";
