@@ -1,4 +1,5 @@
-//! How long an access token of a client would be: an estimate, without a signature and without a token.
+//! How long an access token of a client would be: an estimate, without a signature and without a
+//! token.
 //!
 //! The claims are written by the function that writes every token's. What differs from one token to
 //! the next (times, ids) has one length. What a request adds (a bound key, an actor, single claims)

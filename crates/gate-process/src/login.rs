@@ -230,7 +230,7 @@ pub(crate) fn make(
     let failed = |why: String| format!("login: keys_file: {}: {why}", file.display());
     let (keys, made) = read_keys(&file).map_err(|error| failed(error.to_string()))?;
     if made {
-        tracing::info!(file = %file.display(), "made a key that seals sessions");
+        tracing::info!(file = %file.display(), "created a key that seals sessions");
     }
     let mut builder = Verifier::builder()
         .issuer(issuer_of(&settings.issuer)?)

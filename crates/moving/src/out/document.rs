@@ -10,6 +10,10 @@ pub const MEMBERS: &[(&str, &str)] = &[
     ("email", "their address"),
     ("email_verified", "whether it is known to be theirs"),
     ("admin", "whether they may administer"),
+    (
+        "admin_roles",
+        "what they may do as an administrator ([administrators.md](administrators.md))",
+    ),
     ("enabled", "whether they may log in"),
     ("has_password", "whether they have a password here; nothing is made of it"),
     ("must_change_password", "the next login sets another password"),
