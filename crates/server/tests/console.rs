@@ -429,7 +429,7 @@ fn an_application_is_connected_by_three_answers() {
             _ => {
                 let id = between(&made, "<dt>client_id</dt><dd><code><bdi>", "<");
                 assert!(
-                    server.realm.snapshot().registry.clients.contains_key(&*id),
+                    server.realm.snapshot().registry.clients.contains_key(&id),
                     "{kind}"
                 );
                 let programs = made.split("programs").nth(1).unwrap();
