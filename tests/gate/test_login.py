@@ -603,7 +603,7 @@ class Alone(unittest.TestCase):
         one, other = self.logged_in(gate), self.logged_in(gate, user="bob")
         for session in json.loads(WORLD.signet("session", "list", "--json")):
             if session.get("username") == "alice" or session.get("user", {}) == "alice":
-                WORLD.signet("session", "remove", session.get("sid") or session["id"])
+                WORLD.signet("session", "remove", session.get("sid") or session["id"], "--yes")
         self.until(one, 302)
         self.assertEqual(other.ask(ORIGIN + "/x")[0], 200)
         self.assertIn('signet_gate_sessions_total{outcome="ended"}', plain(gate.gate, "/metrics")[2])
