@@ -318,6 +318,8 @@ func TestEveryMemberIsInEffectOrRefused(t *testing.T) {
 			case "provider":
 				base["issuer"] = "https://login.example"
 				base["token_endpoint_auth_method"] = "none"
+			case "administrator_role":
+				base["operations"] = []string{"listUsers"}
 			}
 			at := c.make(resource, nil, base)
 			for _, member := range tables.Names(kind.Members) {
