@@ -200,7 +200,16 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "backup_archive",
         run: backup_archive::run,
-        dictionary: &["ustar", "data/", "..", "/", "\u{0}", "0", "2", "77777777777"],
+        dictionary: &[
+            "ustar",
+            "data/",
+            "..",
+            "/",
+            "\u{0}",
+            "0",
+            "2",
+            "77777777777",
+        ],
     },
     Target {
         name: "certificate",

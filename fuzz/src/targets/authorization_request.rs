@@ -71,10 +71,12 @@ static SERVER: LazyLock<Server> = LazyLock::new(|| {
         providers: Arc::default(),
         realms: Arc::default(),
         rules: Arc::default(),
+        administrator_roles: Arc::default(),
     };
     let key = SealingKey {
         id: [7; 4],
         key: Secret::new([7; 32]),
+        opens: signet_crypto::seal::Opens::All,
     };
     Server {
         registry,

@@ -25,6 +25,7 @@ pub fn run(data: &[u8]) {
     let key = SealingKey {
         id: [7; 4],
         key: Secret::new([9; 32]),
+        opens: signet_crypto::seal::Opens::All,
     };
     let keys = Keyring::new(key, Vec::new());
     let here = Application::new("https://a.example").expect("an origin");

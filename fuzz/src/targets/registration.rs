@@ -20,6 +20,7 @@ static SERVER: LazyLock<(Settings, Keyring)> = LazyLock::new(|| {
     let key = SealingKey {
         id: [7; 4],
         key: Secret::new([7; 32]),
+        opens: signet_crypto::seal::Opens::All,
     };
     (settings, Keyring::new(key, Vec::new()))
 });

@@ -14,6 +14,7 @@ static KEYRING: LazyLock<Keyring> = LazyLock::new(|| {
     let key = SealingKey {
         id: [7; 4],
         key: Secret::new([7; 32]),
+        opens: signet_crypto::seal::Opens::All,
     };
     Keyring::new(key, Vec::new())
 });
