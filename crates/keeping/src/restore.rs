@@ -17,6 +17,7 @@ use signet_crypto::{private_file, random};
 use signet_registry::keys::SealingFile;
 use signet_store::Table;
 use signet_store::sqlite::{self};
+use signet_terminal::output::date;
 use signet_terminal::{Failure, Output, Progress};
 
 use crate::backup::merge;
@@ -234,11 +235,11 @@ impl Restore {
         merge(&mut answer, checked.to_json());
         output.print(&answer, || {
             let mut lines = vec![format!(
-                "{}: {} files, {} bytes, as of {} (Unix seconds)",
+                "{}: {} files, {} bytes, as of {}",
                 self.data_dir.display(),
                 unpacked.files,
                 unpacked.bytes,
-                manifest.made_at
+                date(manifest.made_at)
             )];
             lines.extend(checked.lines());
             if !forgotten.is_empty() {
