@@ -18,7 +18,7 @@ build: ## the release binary, target/release/signet, with link-time optimisation
 dist: ## packages into dist/: the static binary, .deb, .rpm, image, chart, compose file, list of components, checksums, signature
 	@scripts/dist.sh $(ARGS)
 
-test-packages: ## try them: the same bytes twice, the signature, Helm's and Compose's own code, the .deb in a Debian that is booted for it (as root)
+test-packages: ## try them: packed twice into the same bytes, the signature, Helm's and Compose's own code, the .deb in a Debian that is booted for it (as root)
 	@scripts/test-packages.sh $(ARGS)
 
 # The link-time optimisation of a release is half of its build's time, and nobody waits for it at a first try.

@@ -2,7 +2,7 @@
 # Makes dist/: the static binary, .deb, .rpm, the OCI image's layout, the Helm chart, the compose file, the list of components, checksums and their signature.
 # Usage: scripts/dist.sh [--binary FILE] [--out DIR]     without --binary the static binary is built first
 #
-# The same source gives the same bytes: times are the commit's, paths of this machine are not in it. Only the signature differs, for it has its own time.
+# The same binary is packed into the same bytes: times are the commit's, paths of this machine are not in it. Only the signature differs, for it has its own time.
 # The identity that signs: SIGNET_RELEASE_IDENTITY (a file of `signet agent create --alg ed25519+ml-dsa-65`, its passphrase in SIGNET_PASSPHRASE).
 # Without it one is made for this machine, in target/dist, and the last line says so.
 set -euo pipefail

@@ -435,35 +435,16 @@ class Login:
         self.assertEqual(browser.ask(ORIGIN + "/x")[0], 200)
 
 
-class Nginx(Login, unittest.TestCase):
-    @classmethod
-    def begin(cls, world):
-        open(world.dir + "/gate-secret.conf", "w").write(f'proxy_set_header X-Gate-Secret "{SECRET}";\n')
-        text = replaced(snippet("A login behind NGINX"), ("127.0.0.1:9000", f"127.0.0.1:{world.gate}"), ("127.0.0.1:8000", f"127.0.0.1:{world.upstream}"),
-                        ("listen 443 ", f"listen 127.0.0.1:{cls.port} "), ("/etc/nginx/", world.dir + "/"))
-        temporary = "".join(f"{kind}_temp_path {world.dir}/nginx-{kind}; " for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-        open(world.dir + "/nginx.conf", "w").write(
-            f"daemon off; pid {world.dir}/nginx.pid; worker_processes 1;\nevents {{ worker_connections 256; }}\nhttp {{ access_log off; {temporary}\n{text}}}\n")
-        world.start(cls.__name__, binary("nginx"), "-p", world.dir, "-e", world.dir + "/nginx-error.log", "-c", world.dir + "/nginx.conf")
+class Nginx(Login, proxies.BehindNginx, unittest.TestCase):
+    title = "A login behind NGINX"
 
 
-class Caddy(Login, unittest.TestCase):
-    @classmethod
-    def begin(cls, world):
-        text = replaced(snippet("A login behind Caddy"), ("orders.example.com {\n", f"https://orders.example.com:{cls.port} {{\n    bind 127.0.0.1\n    tls {world.dir}/orders.pem {world.dir}/orders.key\n"),
-                        ("127.0.0.1:9000", f"127.0.0.1:{world.gate}"), ("127.0.0.1:8000", f"127.0.0.1:{world.upstream}"))
-        open(world.dir + "/Caddyfile", "w").write(f"{{\n    admin off\n    auto_https disable_redirects\n    storage file_system {world.dir}/caddy\n}}\n{text}")
-        world.start(cls.__name__, binary("caddy"), "run", "--config", world.dir + "/Caddyfile", "--adapter", "caddyfile",
-                    env={"GATE_SECRET": SECRET, "HOME": world.dir, "XDG_CONFIG_HOME": world.dir, "XDG_DATA_HOME": world.dir})
+class Caddy(Login, proxies.BehindCaddy, unittest.TestCase):
+    title = "A login behind Caddy"
 
 
-class Traefik(Login, unittest.TestCase):
-    @classmethod
-    def begin(cls, world):
-        text = replaced(snippet("A login behind Traefik"), ("127.0.0.1:9000", f"127.0.0.1:{world.gate}"), ("127.0.0.1:8000", f"127.0.0.1:{world.upstream}"), ("THE-SECRET", SECRET))
-        open(world.dir + "/orders-dynamic.yaml", "w").write(text)
-        world.start(cls.__name__, binary("traefik"), f"--entryPoints.web.address=127.0.0.1:{cls.port}", f"--providers.file.filename={world.dir}/orders-dynamic.yaml",
-                    "--providers.file.watch=false", "--global.checkNewVersion=false", "--global.sendAnonymousUsage=false", "--log.level=WARN")
+class Traefik(Login, proxies.BehindTraefik, unittest.TestCase):
+    title = "A login behind Traefik"
 
 
 ENVOY = """

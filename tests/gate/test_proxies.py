@@ -296,13 +296,13 @@ class Proxy:
             self.accepted(bound, certificate="victim")
 
 
-class Nginx(Proxy, unittest.TestCase):
-    takes_certificates = True
+class BehindNginx:
+    """How NGINX is started with the manual's text of this `title`."""
 
     @classmethod
     def begin(cls, world):
         open(world.dir + "/gate-secret.conf", "w").write(f'proxy_set_header X-Gate-Secret "{SECRET}";\n')
-        text = replaced(snippet("NGINX"), ("127.0.0.1:9000", f"127.0.0.1:{world.gate}"), ("127.0.0.1:8000", f"127.0.0.1:{world.upstream}"),
+        text = replaced(snippet(cls.title), ("127.0.0.1:9000", f"127.0.0.1:{world.gate}"), ("127.0.0.1:8000", f"127.0.0.1:{world.upstream}"),
                         ("listen 443 ", f"listen 127.0.0.1:{cls.port} "), ("/etc/nginx/", world.dir + "/"))
         temporary = "".join(f"{kind}_temp_path {world.dir}/nginx-{kind}; " for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
         open(world.dir + "/nginx.conf", "w").write(
@@ -310,23 +310,40 @@ class Nginx(Proxy, unittest.TestCase):
         world.start(cls.__name__, binary("nginx"), "-p", world.dir, "-e", world.dir + "/nginx-error.log", "-c", world.dir + "/nginx.conf")
 
 
-class Caddy(Proxy, unittest.TestCase):
+class BehindCaddy:
+    """How Caddy is started with the manual's text of this `title`."""
+
     @classmethod
     def begin(cls, world):
-        text = replaced(snippet("Caddy"), ("orders.example.com {\n", f"https://orders.example.com:{cls.port} {{\n    bind 127.0.0.1\n    tls {world.dir}/orders.pem {world.dir}/orders.key\n"),
+        text = replaced(snippet(cls.title), ("orders.example.com {\n", f"https://orders.example.com:{cls.port} {{\n    bind 127.0.0.1\n    tls {world.dir}/orders.pem {world.dir}/orders.key\n"),
                         ("127.0.0.1:9000", f"127.0.0.1:{world.gate}"), ("127.0.0.1:8000", f"127.0.0.1:{world.upstream}"))
         open(world.dir + "/Caddyfile", "w").write(f"{{\n    admin off\n    auto_https disable_redirects\n    storage file_system {world.dir}/caddy\n}}\n{text}")
         world.start(cls.__name__, binary("caddy"), "run", "--config", world.dir + "/Caddyfile", "--adapter", "caddyfile",
                     env={"GATE_SECRET": SECRET, "HOME": world.dir, "XDG_CONFIG_HOME": world.dir, "XDG_DATA_HOME": world.dir})
 
 
-class Traefik(Proxy, unittest.TestCase):
+class BehindTraefik:
+    """How Traefik is started with the manual's text of this `title`."""
+
     @classmethod
     def begin(cls, world):
-        text = replaced(snippet("Traefik"), ("127.0.0.1:9000", f"127.0.0.1:{world.gate}"), ("127.0.0.1:8000", f"127.0.0.1:{world.upstream}"), ("THE-SECRET", SECRET))
+        text = replaced(snippet(cls.title), ("127.0.0.1:9000", f"127.0.0.1:{world.gate}"), ("127.0.0.1:8000", f"127.0.0.1:{world.upstream}"), ("THE-SECRET", SECRET))
         open(world.dir + "/orders-dynamic.yaml", "w").write(text)
         world.start(cls.__name__, binary("traefik"), f"--entryPoints.web.address=127.0.0.1:{cls.port}", f"--providers.file.filename={world.dir}/orders-dynamic.yaml",
                     "--providers.file.watch=false", "--global.checkNewVersion=false", "--global.sendAnonymousUsage=false", "--log.level=WARN")
+
+
+class Nginx(Proxy, BehindNginx, unittest.TestCase):
+    title = "NGINX"
+    takes_certificates = True
+
+
+class Caddy(Proxy, BehindCaddy, unittest.TestCase):
+    title = "Caddy"
+
+
+class Traefik(Proxy, BehindTraefik, unittest.TestCase):
+    title = "Traefik"
 
 
 ENVOY = """

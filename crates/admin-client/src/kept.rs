@@ -50,7 +50,9 @@ pub(crate) fn say_which(context: &Context, directory: &Path) {
 
 /// What is said where a login does not count any more.
 pub(crate) fn ended(server: &str) -> Failure {
-    let said = format!("the login at {server} has ended: signet login --server {server}");
+    let said = format!(
+        "the login at {server} has expired or was terminated: signet login --server {server}"
+    );
     Failure::no(SESSION_ENDED, said)
 }
 

@@ -200,7 +200,7 @@ pub(crate) fn shown(authorization: &str) -> Option<Secret<String>> {
     is_key.then(|| Secret::new(text.trim().to_owned()))
 }
 
-/// The key of this text; none: it is unknown, or has ended.
+/// The key of this text; none: it is unknown, or has expired.
 async fn known(realm: &Realm, text: &Secret<String>) -> Result<Option<ApiKey>, Problem> {
     let rest = text.expose().strip_prefix(PREFIX).unwrap_or_default();
     let Some((id, secret)) = rest.split_once('_') else {

@@ -287,7 +287,7 @@ impl Admin {
         if let Some(key) = key_of(context) {
             let holder = api_key::holder(context, &key).await?;
             let (who, rights) = holder.ok_or_else(|| {
-                unauthorized("the API key is not valid: it was removed, has ended, or its maker may not administer")
+                unauthorized("the API key is not valid: it was removed, has expired, or its maker may not administer")
             })?;
             return Ok(Admin {
                 who,
